@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.axes import letters_along
-from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, colours, shade, visible_colour
 from sklearn_interpret._plotting.curves import FEW_POINTS, draw_thin_lines
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.panels.displays import EntryDisplay, effect_columns
@@ -30,7 +30,7 @@ from sklearn_interpret._plotting.panels.lines import (
 from sklearn_interpret._plotting.points import (
     clipped_range,
     draw_points,
-    jittered,
+    jitter_positions,
     point_area,
 )
 from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
@@ -96,13 +96,13 @@ class TermPanel(LinePanel):
         if is_gap.any() and not are_few:
             # Between two gaps a point has no line, and is drawn as a point.
             isolated = np.append(True, is_gap) & np.append(is_gap, True)
-            points = replace(series.changed(lambda y: y[isolated]), as_points=True)
+            points = replace(series.map_y(lambda y: y[isolated]), as_points=True)
             super()._draw_series(
                 ax, points, x[isolated], colour, style, options, Artists()
             )
             ends = np.flatnonzero(is_gap) + 1
             x = np.insert(x, ends, np.nan)
-            series = series.changed(lambda y: np.insert(y, ends, np.nan))
+            series = series.map_y(lambda y: np.insert(y, ends, np.nan))
         super()._draw_series(ax, series, x, colour, style, options, artists)
 
     def _draw_residuals(
@@ -118,11 +118,13 @@ class TermPanel(LinePanel):
             point_style: Style = {"s": point_area(n_points), "linewidth": 0}
             point_style["zorder"] = 1.2
             point_style["color"] = (
-                shade(ax, 0.45) if is_only_line else seen(line.get_color(), ax)
+                shade(ax, 0.45)
+                if is_only_line
+                else visible_colour(line.get_color(), ax)
             )
             point_style["alpha"] = 0.5
             if self.levels is not None:
-                x = jittered(level_places(x, self.levels), seed)
+                x = jitter_positions(level_places(x, self.levels), seed)
             limits = ax.dataLim.frozen()
             horizontal, vertical = (y, x) if self.across else (x, y)
             points = draw_points(ax, horizontal, vertical, style, **point_style)
@@ -410,7 +412,9 @@ default=None
             for term in selected
             for panel in self._entry_panels(term, limits)
         ]
-        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
+        self._render_panels(
+            panels, ax, options, n_cols=n_cols, share_y=share_y, note=note
+        )
         return self
 
     def _entry_effect(self, entry: int) -> Effect:
@@ -458,7 +462,7 @@ default=None
         if len(names) == 1:
             return [self._one_way_panel(term, effect, residuals)]
         if effect.levelled == (True, False):  # the number goes along x
-            effect = effect.swapped()
+            effect = effect.swap_features()
         n_levels = len(effect.places[1])
         by_level = effect.levelled == (False, True) and n_levels <= len(PALETTE)
         limits = limits or colour_limits(effect.values, True)

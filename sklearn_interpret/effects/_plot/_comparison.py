@@ -406,7 +406,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             (self._output_panel(effects, output, order), None)
             for output in range(len(effects[0].values))
         ]
-        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y)
+        self._render_panels(panels, ax, options, n_cols=n_cols, share_y=share_y)
         return self
 
     def _line_effects(self) -> list[Effect]:

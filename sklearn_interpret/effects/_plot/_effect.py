@@ -275,7 +275,9 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 f"The {len(options.outputs)} most varied of {n_outputs} outputs"
             )
         note = "\n".join(notes) or None
-        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
+        self._render_panels(
+            panels, ax, options, n_cols=n_cols, share_y=share_y, note=note
+        )
         return self
 
     def _drawable_entries(self, options: PlotOptions) -> Sequence[int]:

@@ -334,8 +334,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         series = replace(series, y=spread[output], low=None, high=None, folds=None)
         return SpreadPanel(self.feature_names[entry], [series], "Std of slopes", "")
 
-    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
-        super()._publish(artists, lower)
+    def _set_artists(self, artists: list[Artists], lower: list[Artists | None]) -> None:
+        super()._set_artists(artists, lower)
         self.spread_lines_ = [
             None if panel_artists is None else panel_artists.lines[0]
             for panel_artists in lower

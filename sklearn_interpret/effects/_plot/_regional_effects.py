@@ -160,10 +160,10 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         return super()._parameter_names() - {"features"}
 
     @classmethod
-    def _split(
+    def _split_params(
         cls, params: dict[str, Any], fitted: bool
     ) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
-        parameters, choices, plot_kwargs = super()._split(params, fitted)
+        parameters, choices, plot_kwargs = super()._split_params(params, fitted)
         feature = choices.get("feature")
         if not (fitted or feature is None or params.get("joint")):
             parameters["features"] = [feature]
@@ -287,7 +287,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         n_outputs, note = len(overall.values), None
         if len(outputs) < n_outputs:
             note = f"The {len(outputs)} most varied of {n_outputs} outputs"
-        self._render(panels, ax, options, n_cols=n_cols, share_y=True, note=note)
+        self._render_panels(panels, ax, options, n_cols=n_cols, share_y=True, note=note)
         return self
 
     def _region_effects(self) -> tuple[list[Effect], Effect]:
@@ -339,9 +339,9 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             **panel_kwargs,
         )
 
-    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
+    def _set_artists(self, artists: list[Artists], lower: list[Artists | None]) -> None:
         regions = artists[-len(self.conditions) :]
-        super()._publish(regions, lower)
+        super()._set_artists(regions, lower)
         self.average_lines_ = [
             [line for (line,) in region_artists.fold_lines]
             for region_artists in regions

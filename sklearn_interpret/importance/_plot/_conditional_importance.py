@@ -26,7 +26,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     name_rows,
     row_height,
 )
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret.importance._conditional_importance_test import (
     ConditionalImportanceTest,
 )
@@ -245,7 +245,7 @@ class ConditionalImportanceDisplay(Display):
         owner = f"{len(self.feature_names)} feature names"
         if values is None:
             return None
-        return checked_numbers(values, name, [shape], owner, **check_kwargs)
+        return check_numbers(values, name, [shape], owner, **check_kwargs)
 
     def _write_scores(self, scores: dict[Any, Any]) -> list[Any]:
         """Columns of numbers to the right of the axes, with headings."""

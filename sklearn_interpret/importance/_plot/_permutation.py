@@ -16,7 +16,7 @@ from sklearn_interpret._plotting.colours import (
     colours,
     ink,
     paper,
-    seen,
+    visible_colour,
 )
 from sklearn_interpret._plotting.labels import literal_lines
 from sklearn_interpret._plotting.points import draw_points
@@ -24,6 +24,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     LEARNER,
     NUMBER_ROOM,
     P_ROOM,
+    append_combined,
     draw_bars,
     draw_boxes,
     draw_spreads,
@@ -33,12 +34,11 @@ from sklearn_interpret._plotting.ranked_bars import (
     make_pale,
     name_rows,
     others_text,
-    ranked,
+    rank_entries,
     row_height,
     side_by_side,
-    with_others,
 )
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 SAMPLES = ("train", "test")
@@ -210,7 +210,7 @@ default=None
         has_marks = lines.null is not None or lines.errors is not None
         has_legend = several or two_samples or has_marks
         height = row_height(len(lines), 0.44 if two_samples else 0.36)
-        ax = self._take(ax, (WIDTH + LEGEND_WIDTH * has_legend, height))
+        ax = self._take_axes(ax, (WIDTH + LEGEND_WIDTH * has_legend, height))
         self.bars_: list[Any] = []
         self.spreads_: list[Any] = []
         self.points_: list[Any] = []
@@ -227,7 +227,7 @@ default=None
         """An array of the display, or None; its shape fits the names."""
         values = getattr(self, name)
         owner = f"{len(self.feature_names)} feature names"
-        return None if values is None else checked_numbers(values, name, shapes, owner)
+        return None if values is None else check_numbers(values, name, shapes, owner)
 
     def _make_lines(self, max_entries: int | None) -> Lines:
         """The `Lines` of the features shown, and one for the mean of the others."""
@@ -250,8 +250,8 @@ default=None
             pvalues = np.append(pvalues[selected], [np.nan][: len(remaining)])
         if errors is not None:
             errors = np.append(errors[selected], [0.0][: len(remaining)])
-        null = None if null is None else with_others(null.T, selected, remaining)
-        samples = [with_others(draws, selected, remaining) for draws in samples]
+        null = None if null is None else append_combined(null.T, selected, remaining)
+        samples = [append_combined(draws, selected, remaining) for draws in samples]
         return Lines(names, samples, null, pvalues, errors, len(remaining))
 
     def _mark_means(
@@ -374,7 +374,7 @@ default=None
             return ends
         self.null_ = self.bars_[0]
         point_style: Style = {"s": 30, "marker": "D", "zorder": 3}
-        point_style["color"] = seen(colours(1)[0], ax)
+        point_style["color"] = visible_colour(colours(1)[0], ax)
         for draws in lines.samples:
             means = draws.mean(axis=1)
             self.points_.append(draw_points(ax, means, lines.places, **point_style))
@@ -456,7 +456,9 @@ def line_order(
     `samples` (each of shape (p, n_draws)); those shown are ordered by the larger mean.
     """
     means = np.stack([sample.mean(axis=1) for sample in samples])
-    selected, remaining = ranked(np.abs(means - no_effect).max(axis=0), max_entries)
+    selected, remaining = rank_entries(
+        np.abs(means - no_effect).max(axis=0), max_entries
+    )
     selected = np.sort(selected)
     return selected[np.argsort(-means.max(axis=0)[selected], kind="stable")], remaining
 

@@ -22,9 +22,9 @@ from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, shade
 from sklearn_interpret._plotting.curves import draw_band, draw_line
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.labels import literal, plain_number_ticks, wrapped
+from sklearn_interpret._plotting.labels import literal, plain_number_ticks, wrap_name
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
-from sklearn_interpret._plotting.sources import check_count, checked_numbers
+from sklearn_interpret._plotting.sources import check_count, check_numbers
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
@@ -252,13 +252,13 @@ default=None
             An unknown row or feature.
         """
         if self.removal is not None:
-            ax = self._take(ax)
+            ax = self._take_axes(ax)
             self._draw_removal(self.removal, line_kw, band_kw)
             return self
         order, values = self._rank_rows(max_entries)
         n_drawn = max(1, np.count_nonzero(values))  # zeros are the last
         order, values = order[:n_drawn], values[:n_drawn]
-        ax = self._take(ax, (6.4, 0.4 + row_height(len(order))))
+        ax = self._take_axes(ax, (6.4, 0.4 + row_height(len(order))))
         self._draw_bars(order, values, bar_kw)
         return self
 
@@ -266,7 +266,7 @@ default=None
         self, max_entries: int | None
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Positions of the training rows of largest influence, and their values."""
-        explanation = self._checked()
+        explanation = self._check_explanation()
         if self.row is None:
             values = explanation.values.mean(axis=0)
         else:
@@ -280,12 +280,12 @@ default=None
         self, order: NDArray[np.intp], values: NDArray[np.float64], style: Style | None
     ) -> None:
         """Bars of the training rows at some positions, the first on top."""
-        ax, explanation = self.ax_, self._checked()
+        ax, explanation = self.ax_, self._check_explanation()
         texts = column_texts(values, signed=bool((values < 0).any()))
         names = self._row_texts(order)
         self.bars_, _ = draw_ranked_bars(ax, names, values, style, texts=texts)
         name = explanation.value_name
-        ax.set_xlabel(literal(wrapped(f"{name[:1].upper()}{name[1:]}")))
+        ax.set_xlabel(literal(wrap_name(f"{name[:1].upper()}{name[1:]}")))
         if self.row is None and len(explanation) > 1:
             ax.set_title(f"Mean over {len(explanation)} rows")
         elif self._row_label is not None:
@@ -293,7 +293,7 @@ default=None
 
     def _row_texts(self, order: NDArray[np.intp]) -> list[str]:
         """Names of training rows, with their targets and values of features."""
-        explanation = self._checked()
+        explanation = self._check_explanation()
         columns: list[tuple[str, Any]] = []
         if np.ndim(explanation.training_targets) == 1:
             target = self.target_name or explanation.target_name or "y"
@@ -373,7 +373,7 @@ def _check_removal(
     """Checked influence (n_rows,), and increasing numbers of rows to leave out."""
     check_consistent_length(rows.native, y)
     shapes, owner = [(rows.n_rows,)], f"{rows.n_rows} training rows"
-    values = checked_numbers(influence, "influence", shapes, owner)
+    values = check_numbers(influence, "influence", shapes, owner)
     if sizes is None:
         sizes = np.linspace(0, rows.n_rows // 2, 11).astype(np.intp)
     sizes = np.unique(sizes)

@@ -146,7 +146,7 @@ class InfluenceTreeDisplay(InfluenceSources):
 
     def _fit_tree(self) -> tuple[BaseEstimator, _Drawing]:
         """The fitted tree, and its drawing."""
-        explanation = self._checked()
+        explanation = self._check_explanation()
         if explanation.training_data is None:
             raise ValueError(
                 "explanation has no training_data, as that of groups of rows: the tree "

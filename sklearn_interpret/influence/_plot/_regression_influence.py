@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import named_legend
-from sklearn_interpret._plotting.colours import PALETTE, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, shade, visible_colour
 from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import shorten_all, write_near
@@ -174,14 +174,16 @@ class RegressionInfluenceDisplay(Display):
         is_finite = np.isfinite(residuals)
         if not is_finite.any():
             raise ValueError("residuals holds no finite number: nothing can be drawn.")
-        ax = self._take(ax)
+        ax = self._take_axes(ax)
         order = np.argsort(-np.where(is_finite, columns["cooks_distance"], -np.inf))
         named_rows = order[: min(max_names, is_finite.sum())]
         unnamed_rows = np.setdiff1d(np.flatnonzero(is_finite), named_rows)
         point_style: Style = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
         point_style |= {"s": point_area(int(is_finite.sum())), "style": point_kw}
         self.points_, self.named_points_ = (
-            draw_points(ax, *points[:, rows], color=seen(colour, ax), **point_style)
+            draw_points(
+                ax, *points[:, rows], color=visible_colour(colour, ax), **point_style
+            )
             for rows, colour in ((unnamed_rows, PALETTE[0]), (named_rows, PALETTE[1]))
         )
         _set_limits(ax, leverages[is_finite], residuals[is_finite])

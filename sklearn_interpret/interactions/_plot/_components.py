@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of_variance
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret.explanations import InteractionExplanation
 from sklearn_interpret.explanations._selection import one_output, output_position
 from sklearn_interpret.interactions._functional_decomposition import (
@@ -25,10 +25,10 @@ class ComponentDisplay(ExplanationDisplay):
 
     def _output_explanation(self) -> InteractionExplanation:
         """The explanation of the output that is drawn, without an axis of outputs."""
-        explanation = self._checked()
+        explanation = self._check_explanation()
         n_sets = len(explanation.interactions)
         shapes = [(None, n_sets), (None, n_sets, None)]
-        checked_numbers(explanation.values, "values", shapes, f"{n_sets} interactions")
+        check_numbers(explanation.values, "values", shapes, f"{n_sets} interactions")
         return one_output(explanation, self.target)
 
     def _full_response_label(self) -> str:

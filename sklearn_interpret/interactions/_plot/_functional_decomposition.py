@@ -24,13 +24,13 @@ from sklearn_interpret._plotting.panels.lines import (
 )
 from sklearn_interpret._plotting.ranked_bars import (
     BAR_HEIGHT,
+    append_combined,
     draw_bars,
     finish_rows,
     label_ends,
     name_rows,
-    ranked,
+    rank_entries,
     reach_ends,
-    with_others,
 )
 from sklearn_interpret._plotting.surfaces import cell_bounds, colour_limits
 from sklearn_interpret.explanations import InteractionExplanation
@@ -236,7 +236,7 @@ default="auto"
             for component in selected
         ]
         pairs = [(panel, None) for panel in (bars, *panels)]
-        self._render(pairs, ax, options, n_cols=n_cols, share_y=share_y)
+        self._render_panels(pairs, ax, options, n_cols=n_cols, share_y=share_y)
         self.bars_, self.labels_ = bars.bars, bars.labels
         return self
 
@@ -264,12 +264,12 @@ default="auto"
     ) -> SharePanel:
         """The panel of shares; grey bars are the sum of the rest and the remainder."""
         shares, remainder = shares[:-1], shares[-1]
-        selected, remaining = ranked(np.abs(shares), max_entries)
+        selected, remaining = rank_entries(np.abs(shares), max_entries)
         sets, features = explanation.interactions, explanation.feature_names
         names = [
             JOIN.join(features[j] for j in sets[component]) for component in selected
         ]
-        lengths = with_others(shares, selected, remaining, np.sum)
+        lengths = append_combined(shares, selected, remaining, np.sum)
         if len(remaining):
             names.append(f"sum of {len(remaining)} others")
         if remainder:
@@ -368,7 +368,7 @@ default="auto"
         """
         explanation = self._check_components()
         variances, shares = variances_and_shares(explanation)
-        ranks, _ = ranked(np.abs(shares[:-1]), None)
+        ranks, _ = rank_entries(np.abs(shares[:-1]), None)
         ranks = np.append(ranks, len(shares) - 1)
         names = [*explanation.interaction_names, "remainder"]
         orders = [*map(len, explanation.interactions), None]
@@ -387,7 +387,7 @@ def _drawable_components(
     variances: NDArray[np.float64],
 ) -> list[int]:
     """Components of one and two features with values in the data, by variance."""
-    order, _ = ranked(variances, None)
+    order, _ = rank_entries(variances, None)
     rounding = ROUNDING * explanation.predictions.var()
     sets = explanation.interactions
     return [

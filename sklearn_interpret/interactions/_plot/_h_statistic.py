@@ -14,21 +14,17 @@ from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import JOIN, literal_lines
-from sklearn_interpret._plotting.matrices import (
-    checked_strengths,
-    draw_table,
-    table_size,
-)
+from sklearn_interpret._plotting.matrices import check_strengths, draw_table, table_size
 from sklearn_interpret._plotting.ranked_bars import (
     LEARNER,
+    append_combined,
     draw_bars,
     draw_spreads,
     finish_rows,
     label_ends,
     name_rows,
-    ranked,
+    rank_entries,
     row_height,
-    with_others,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret.explanations._selection import output_position
@@ -252,7 +248,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         shapes = {"pairwise": (n_features, n_features), "overall": (n_features,)}
         shapes |= {f"{name}_std": shape for name, shape in shapes.items()}
         arrays: dict[str, Any] = {
-            name: checked_strengths(getattr(self, name), shape, name)
+            name: check_strengths(getattr(self, name), shape, name)
             for name, shape in shapes.items()
         }
         for name, folds in (self._by_fold or {}).items():
@@ -293,7 +289,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         n_lines = sum(map(len, groups)) + len(groups) - 1  # an empty one between groups
         has_legend = len(groups) > 1 or any(group.has_spreads for group in groups)
         width = WIDTH + LEGEND_WIDTH if has_legend else WIDTH
-        ax = self._take(ax, (width, row_height(n_lines)))
+        ax = self._take_axes(ax, (width, row_height(n_lines)))
         places, palette = name_lines(ax, groups), colours(len(groups))
         ends = [
             self._draw_group(group, positions, colour, style)
@@ -350,7 +346,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         lines = literal_lines(self._strength_label()).split("\n")
         # The colour bar has no space for the explanation in brackets.
         name = "\n".join(line for line in lines if not line.startswith("("))
-        ax = self._take(ax, table_size(len(order)))
+        ax = self._take_axes(ax, table_size(len(order)))
         artists = draw_table(ax, table, self.feature_names, order, name, style)
         self.heatmap_, self.colorbar_, self.labels_ = artists
 
@@ -396,7 +392,7 @@ def make_group(
     max_entries: int | None,
 ) -> Group:
     """Bars of the strongest entries, and one for the mean of the others."""
-    selected, remaining = ranked(values, max_entries)
+    selected, remaining = rank_entries(values, max_entries)
     names = [names[position] for position in selected]
     spreads = np.full(len(values), np.nan) if spreads is None else spreads
     spreads = spreads[selected]
@@ -404,7 +400,11 @@ def make_group(
         names.append((f"mean of {len(remaining)} others",))
         spreads = np.append(spreads, np.nan)
     return Group(
-        title, names, with_others(values, selected, remaining), spreads, len(remaining)
+        title,
+        names,
+        append_combined(values, selected, remaining),
+        spreads,
+        len(remaining),
     )
 
 

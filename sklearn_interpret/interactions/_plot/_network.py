@@ -20,11 +20,11 @@ from sklearn_interpret._plotting.axes import (
 from sklearn_interpret._plotting.colours import (
     PALETTE,
     paper,
-    seen,
     shade,
     sign_colours,
     strength_map,
     text_on,
+    visible_colour,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import JOIN, literal_lines, shorten, write_near
@@ -145,7 +145,7 @@ class NetworkMixin(DisplayMixin):
     ) -> tuple[Layout, bool]:
         """Take an axes; places of the nodes, and whether the legend is at the side."""
         width, height = needed_size(names)
-        ax = self._take(ax, (width + legend_width, height))
+        ax = self._take_axes(ax, (width + legend_width, height))
         room = _axes_room(ax, legend_width, note=note)
         layout = lay_out(names, room)
         ax.set_axis_off()
@@ -175,7 +175,7 @@ class NetworkMixin(DisplayMixin):
         for (members, _), share, base_colour in zip(
             larger_sets, _relative_strengths(np.abs(strengths)), palette, strict=True
         ):
-            colour = seen(base_colour, self.ax_)
+            colour = visible_colour(base_colour, self.ax_)
             patch_style: Style = {
                 "facecolor": (colour, max_alpha * (0.25 + 0.75 * share))
             }
@@ -210,7 +210,9 @@ class NetworkMixin(DisplayMixin):
     ) -> NDArray[np.float64] | list[Any]:
         """Colours by sign, or darker ones for stronger edges."""
         if network.signed:
-            return [seen(colour, self.ax_) for colour in sign_colours(strengths)]
+            return [
+                visible_colour(colour, self.ax_) for colour in sign_colours(strengths)
+            ]
         return _edge_shades(self.ax_, _relative_strengths(strengths))
 
     def _draw_nodes(
@@ -233,14 +235,16 @@ class NetworkMixin(DisplayMixin):
         ]
         if network.signed and effects is not None:
             signs = sign_colours(effects[features])
-            node_style["facecolor"] = [seen(colour, self.ax_) for colour in signs]
+            node_style["facecolor"] = [
+                visible_colour(colour, self.ax_) for colour in signs
+            ]
         x, y = layout.points.T
         return draw_points(self.ax_, x, y, style, s=diameters**2, **node_style)
 
     def _node_colour(self, isolated: bool) -> ColorType:
         if isolated:
             return shade(self.ax_, ISOLATED_INK)
-        return seen(NODE_COLOUR, self.ax_)
+        return visible_colour(NODE_COLOUR, self.ax_)
 
     def _draw_labels(self, layout: Layout, is_isolated: NDArray[np.bool_]) -> list[Any]:
         """Names outside of the circle, horizontal or pointing outwards."""
@@ -299,7 +303,7 @@ class NetworkMixin(DisplayMixin):
             nothing_joined = not len(subnetwork.edges) and not network.larger_sets
             colour = self._node_colour(nothing_joined)
             if network.signed:
-                colour = seen(str(sign_colours(np.array(effect))), self.ax_)
+                colour = visible_colour(str(sign_colours(np.array(effect))), self.ax_)
             share = abs(effect) / np.abs(effects).max()
             size = _node_diameters(share, largest_diameter)
             handle = Line2D([], [], color=colour, markersize=size, **node_style)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._plotting.matrices import checked_strengths
+from sklearn_interpret._plotting.matrices import check_strengths
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.interactions._plot._circle import strongest_subnetwork
 from sklearn_interpret.interactions._plot._network import Network, NetworkMixin
@@ -138,10 +138,10 @@ class VariableInteractionNetworkDisplay(InteractionSources, NetworkMixin):
     def _check_arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Adjacency and main effects, checked against the names."""
         n_features = len(self.feature_names)
-        adjacency = checked_strengths(
+        adjacency = check_strengths(
             self.adjacency, (n_features, n_features), "adjacency"
         )
-        return adjacency, checked_strengths(
+        return adjacency, check_strengths(
             self.main_effects, (n_features,), "main_effects"
         )
 

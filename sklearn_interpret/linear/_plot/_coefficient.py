@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.colours import PALETTE, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, shade, visible_colour
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     plain_log_ticks,
@@ -22,10 +22,10 @@ from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
     draw_spreads,
     name_rows,
-    ranked,
+    rank_entries,
     row_height,
 )
-from sklearn_interpret._plotting.sources import checked_numbers, response_name
+from sklearn_interpret._plotting.sources import check_numbers, response_name
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 if TYPE_CHECKING:
@@ -153,11 +153,11 @@ class CoefficientDisplay(Display):
         """
         coef, low, high = self._check_arrays()
         widths = np.where(high > low, high - low, np.inf)
-        selected, remaining = ranked(np.abs(coef) / widths, max_entries)
+        selected, remaining = rank_entries(np.abs(coef) / widths, max_entries)
         if len(remaining):  # no line sums them: it shows the next term
             selected = np.append(selected, remaining[:1])
         selected = np.sort(selected)
-        ax = self._take(ax, (_WIDTH, row_height(len(selected))))
+        ax = self._take_axes(ax, (_WIDTH, row_height(len(selected))))
         places = np.arange(len(selected))[::-1]
         has_interval = np.isfinite(low + high)[selected]
         if exponentiate:
@@ -166,7 +166,7 @@ class CoefficientDisplay(Display):
         ends = low[selected][has_interval], high[selected][has_interval]
         self.intervals_ = draw_spreads(ax, places[has_interval], *ends, linewidth=2)
         self.intervals_.set(**(line_kw or {}))
-        point_style = {"color": seen(PALETTE[0], ax), "s": 36, "zorder": 3}
+        point_style = {"color": visible_colour(PALETTE[0], ax), "s": 36, "zorder": 3}
         self.points_ = draw_points(ax, coef[selected], places, point_kw, **point_style)
         name_rows(ax, [self.term_names[term] for term in selected])
         line_style = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}
@@ -204,7 +204,7 @@ class CoefficientDisplay(Display):
         n_terms = len(self.term_names)
         shapes, owner = [(n_terms,)], f"{n_terms} term names"
         return [
-            checked_numbers(
+            check_numbers(
                 getattr(self, name), name, shapes, owner, finite=name == "coef"
             )
             for name in ("coef", "intervals_low", "intervals_high")

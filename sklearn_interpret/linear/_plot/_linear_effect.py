@@ -16,23 +16,23 @@ from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     PALETTE,
     paper,
-    seen,
     shade,
+    visible_colour,
 )
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import two_lines
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
+    append_combined,
     draw_boxes,
     finish_rows,
     name_rows,
     others_text,
     quartiles,
-    ranked,
+    rank_entries,
     row_height,
-    with_others,
 )
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
@@ -175,15 +175,15 @@ class LinearEffectDisplay(Display):
                 f"rows has {len(rows)} rows to mark; at most {len(_MARKERS)} can be "
                 "distinguished."
             )
-        selected, remaining = ranked(effects.std(axis=0), max_entries)
-        lines = with_others(effects.T, selected, remaining, np.sum)
+        selected, remaining = rank_entries(effects.std(axis=0), max_entries)
+        lines = append_combined(effects.T, selected, remaining, np.sum)
         names = self._term_texts(selected, rows)
         if len(remaining):
             names.append(
                 f"sum of {others_text(len(remaining))}".replace("features", "terms")
             )
         size = (_WIDTH + _LEGEND_WIDTH * bool(rows), row_height(len(names)))
-        ax = self._take(ax, size)
+        ax = self._take_axes(ax, size)
         ax.use_sticky_edges = False
         places = np.arange(len(names))[::-1]
         self.boxes_, self.whiskers_ = draw_boxes(
@@ -219,7 +219,7 @@ class LinearEffectDisplay(Display):
         palette = [colour for colour in PALETTE if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
             point_style: Style = {
-                "color": seen(palette[(number + 1) % len(palette)], ax),
+                "color": visible_colour(palette[(number + 1) % len(palette)], ax),
                 "s": 40,
             }
             point_style |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
@@ -237,7 +237,7 @@ class LinearEffectDisplay(Display):
         """Effects (n_rows, n_terms), after a check of their shape."""
         n_terms = len(self.term_names)
         shapes, owner = [(None, n_terms)], f"{n_terms} term names"
-        return checked_numbers(self.effects, "effects", shapes, owner)
+        return check_numbers(self.effects, "effects", shapes, owner)
 
     def to_frame(self) -> Any:
         """Numbers of the boxes, as a DataFrame.
@@ -255,6 +255,6 @@ class LinearEffectDisplay(Display):
             pandas is not installed.
         """
         effects = self._check_effects()
-        order, _ = ranked(effects.std(axis=0), None)
+        order, _ = rank_entries(effects.std(axis=0), None)
         columns = dict(zip(_COLUMNS, quartiles(effects.T[order]), strict=True))
         return self._frame({"term": [self.term_names[j] for j in order], **columns})

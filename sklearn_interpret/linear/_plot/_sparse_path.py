@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._plotting.axes import SINGLE_HEIGHT, SINGLE_WIDTH, axes_inches
-from sklearn_interpret._plotting.colours import READ, colours, seen, shade
+from sklearn_interpret._plotting.colours import READ, colours, shade, visible_colour
 from sklearn_interpret._plotting.curves import draw_thin_lines, note_empty
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import (
     literal,
-    moved_apart,
+    move_apart,
     plain_log_ticks,
     response_label,
     shorten,
@@ -402,10 +402,10 @@ def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
     bottom, top = ax.get_ylim()
     ends = np.array([line.get_ydata()[-1] for line in lines])
     distance = _NAME_DISTANCE / (_POINTS_PER_INCH * axes_inches(ax)[1])
-    heights = moved_apart((ends - bottom) / (top - bottom), distance, 0.0, 1.0)
+    heights = move_apart((ends - bottom) / (top - bottom), distance, 0.0, 1.0)
     texts = []
     for line, name, height in zip(lines, names, heights, strict=True):
-        colour = seen(line.get_color(), ax, READ)
+        colour = visible_colour(line.get_color(), ax, READ)
         leader: Style = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
         leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
         text_style: Style = {"textcoords": "axes fraction", "annotation_clip": False}
