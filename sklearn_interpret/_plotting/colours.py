@@ -94,10 +94,10 @@ def text_on(colour: ColorType) -> str:
 
 def shade(ax: Axes, share: float) -> tuple[float, float, float]:
     """A mixture of an axes' paper (0) and its ink (1)."""
-    return mix_colours(paper(ax), ink(ax), share)
+    return mix(paper(ax), ink(ax), share)
 
 
-def mix_colours(
+def mix(
     first: ColorType, second: ColorType, share: float
 ) -> tuple[float, float, float]:
     """A mixture of one colour (0) and another (1)."""
@@ -108,19 +108,19 @@ def mix_colours(
     return red, green, blue
 
 
-def visible_colour(colour: ColorType, ax: Axes, least: float = SEEN) -> ColorType:
+def stand_out(colour: ColorType, ax: Axes, least: float = SEEN) -> ColorType:
     """The colour, mixed with the ink of an axes if its contrast is below `least`."""
     background, end, mixture = paper(ax), ink(ax), colour
     if contrast(colour, background) < least:
         for share in np.linspace(0, 1, 21):
-            mixture = mix_colours(colour, end, share)
+            mixture = mix(colour, end, share)
             if contrast(mixture, background) >= CLEARLY * least:
                 break
     return mixture
 
 
 def colours(n: int) -> list[str]:
-    """`n` colours that colour-blind readers can distinguish; see `visible_colour`.
+    """`n` colours that colour-blind readers can distinguish; see `stand_out`.
 
     Parameters
     ----------
@@ -154,10 +154,10 @@ def unused_colours(wanted: list[ColorType], ax: Axes) -> list[ColorType]:
         candidates = [
             candidate
             for candidate in (colour, *PALETTE)
-            if to_hex(visible_colour(candidate, ax)) not in used
+            if to_hex(stand_out(candidate, ax)) not in used
         ]
         unused.append(candidates[0] if candidates else colour)
-        used.add(to_hex(visible_colour(unused[-1], ax)))
+        used.add(to_hex(stand_out(unused[-1], ax)))
     return unused
 
 
@@ -180,5 +180,5 @@ def feature_map(ax: Axes) -> Colormap:
 
 
 def sign_colours(values: NDArray[np.float64]) -> NDArray[np.str_]:
-    """The colour of each number's sign, grey for zero; draw it as `visible_colour`."""
+    """The colour of each number's sign, grey for zero; draw it as `stand_out`."""
     return np.where(values > 0, UP_COLOUR, np.where(values < 0, DOWN_COLOUR, "0.4"))

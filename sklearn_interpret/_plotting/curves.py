@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._plotting.colours import (
-    ink,
-    paper,
-    shade,
-    text_on,
-    visible_colour,
-)
+from sklearn_interpret._plotting.colours import ink, paper, shade, stand_out, text_on
 from sklearn_interpret._plotting.labels import literal, wrap_name
 
 if TYPE_CHECKING:
@@ -52,7 +46,7 @@ def draw_line(
     In all functions of this module, `across` exchanges the axes.
     """
     style_kwargs: Style = {
-        "color": visible_colour(colour, ax),
+        "color": stand_out(colour, ax),
         "linewidth": 2.0,
         "zorder": 3,
     }
@@ -78,7 +72,7 @@ def draw_thin_lines(
 ) -> list[Line2D]:
     """One thin line, or row of small points, for each of `curves` (n, G)."""
     style_kwargs: Style = {
-        "color": visible_colour(colour, ax),
+        "color": stand_out(colour, ax),
         "linewidth": 0.9,
         "alpha": 0.45,
     }
@@ -111,7 +105,7 @@ def draw_aside(
     style: Style = {"marker": "D", "markersize": 6, "linestyle": "none", "zorder": 3}
     style["markerfacecolor"] = paper(ax)
     return [
-        ax.plot([x], [value], color=visible_colour(colour, ax), **style)[0]
+        ax.plot([x], [value], color=stand_out(colour, ax), **style)[0]
         for value, colour in zip(numbers, colours, strict=True)
     ]
 
@@ -134,7 +128,7 @@ def draw_curves(
     if len(colours) > 1:  # readers compare the colours of single curves
         alpha = max(alpha, 0.5)
     style_kwargs: Style = {"alpha": alpha, "linewidths": 0.8, "zorder": 2}
-    palette = [visible_colour(each, ax) for each in colours]
+    palette = [stand_out(each, ax) for each in colours]
     segments = [np.column_stack([x, curve]) for curve in curves]
     if across:
         segments = [segment[:, ::-1] for segment in segments]
@@ -159,17 +153,14 @@ def draw_band(
     draw: Callable[..., Collection]
     if as_points or len(x) == 1:
         draw = ax.hlines if across else ax.vlines
-        style_kwargs: Style = {
-            "colors": [visible_colour(colour, ax)],
-            "linewidths": 1.6,
-        }
+        style_kwargs: Style = {"colors": [stand_out(colour, ax)], "linewidths": 1.6}
         style_kwargs["zorder"] = 2.8
     else:
         draw = ax.fill_between
         # The same transparency is invisible on dark paper.
         alpha = 0.2 if text_on(paper(ax)) == "black" else 0.45
         style_kwargs = {
-            "facecolor": visible_colour(colour, ax),
+            "facecolor": stand_out(colour, ax),
             "alpha": alpha,
             "linewidth": 0,
         }

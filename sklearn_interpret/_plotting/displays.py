@@ -23,7 +23,7 @@ from sklearn_interpret._plotting.axes import (
 )
 from sklearn_interpret._plotting.labels import (
     ASSUMED_FOLDS,
-    name_of_drawn_output,
+    drawn_output_name,
     response_label,
     row_text,
     shorten_all,
@@ -191,7 +191,7 @@ class DisplayMixin:
         self, output_names: Sequence[Any] | None, output: int | None = None
     ) -> str:
         """Name of the response of the output at a position, or of all outputs."""
-        name = name_of_drawn_output(self.response_name, output_names, output)
+        name = drawn_output_name(self.response_name, output_names, output)
         return response_label(self.response_name, name, self.target_name, self.unit)
 
 

@@ -436,7 +436,7 @@ def response_label(
     return text if unit is None else f"{text} ({unit})"
 
 
-def name_of_drawn_output(
+def drawn_output_name(
     response_name: str | None, output_names: Sequence[Any] | None, output: int | None
 ) -> Any:
     """Name of the output that is drawn, or None if labels do not need it.

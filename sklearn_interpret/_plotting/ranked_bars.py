@@ -25,7 +25,7 @@ from sklearn_interpret._plotting.colours import (
     paper,
     shade,
     sign_colours,
-    visible_colour,
+    stand_out,
 )
 from sklearn_interpret._plotting.labels import (
     AND,
@@ -208,7 +208,7 @@ def draw_bars(
     from matplotlib.colors import to_rgba_array
     from matplotlib.patches import Rectangle
 
-    palette = [visible_colour(each, ax) for each in to_rgba_array(colour)]
+    palette = [stand_out(each, ax) for each in to_rgba_array(colour)]
     style_kwargs: Style = {"color": palette, "edgecolor": paper(ax), "linewidth": 0.5}
     breadth, start = ("width", "bottom") if upright else ("height", "left")
     style_kwargs |= {breadth: height, start: starts, "zorder": 2}
@@ -264,7 +264,7 @@ def draw_boxes(
     whiskers = draw_spreads(ax, places, low, high, zorder=1)
     # Edges of the same colour show a box without width; the median leaves its ends
     # free.
-    style = {"edgecolor": visible_colour(colour, ax), "linewidth": 1.2, **(style or {})}
+    style = {"edgecolor": stand_out(colour, ax), "linewidth": 1.2, **(style or {})}
     lengths, starts = third_quartile - first_quartile, first_quartile
     boxes = draw_bars(
         ax, places, lengths, colour, style, height=0.8 * height, starts=starts
@@ -390,10 +390,7 @@ def draw_arrows(
     x = np.stack([starts, tips - point, tips, tips - point, starts, tail], axis=1)
     half = height / 2
     y = np.asarray(places)[:, None] + half * np.array([-1, -1, 0, 1, 1, 0])
-    style_kwargs: Style = {
-        "facecolor": [visible_colour(colour, ax)],
-        "edgecolor": paper(ax),
-    }
+    style_kwargs: Style = {"facecolor": [stand_out(colour, ax)], "edgecolor": paper(ax)}
     style_kwargs |= {"linewidth": 0.6, "zorder": 2}
     arrows = PolyCollection(list(np.stack([x, y], axis=2)), **style_kwargs)
     arrows.set(**(style or {}))
@@ -520,7 +517,7 @@ def sign_legend(ax: Axes, up: str, down: str) -> Legend:
     from matplotlib.patches import Patch
 
     handles = [
-        Patch(color=visible_colour(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)
+        Patch(color=stand_out(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)
     ]
     position = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
     style_kwargs: Style = {"frameon": False, "fontsize": "small", **position}

@@ -11,7 +11,7 @@ from sklearn_interpret._plotting.axes import Style, merge_styles
 from sklearn_interpret._plotting.colours import (
     DIVERGING_MAP,
     SEQUENTIAL_MAP,
-    mix_colours,
+    mix,
     paper,
 )
 from sklearn_interpret._plotting.labels import NICE_STEPS
@@ -119,10 +119,7 @@ def draw_empty_cells(
     x = np.stack([x_bounds[i], x_bounds[i + 1], x_bounds[i + 1], x_bounds[i]], axis=1)
     y = np.stack([y_bounds[j], y_bounds[j], y_bounds[j + 1], y_bounds[j + 1]], axis=1)
     # No scale has these colours, in any style.
-    style_kwargs: Style = {
-        "facecolor": mix_colours(paper(ax), "0.5", 0.6),
-        "hatch": "///",
-    }
+    style_kwargs: Style = {"facecolor": mix(paper(ax), "0.5", 0.6), "hatch": "///"}
     style_kwargs |= {"edgecolor": "0.4", "linewidth": 0}
     cells = PolyCollection(list(np.stack([x, y], axis=2)), zorder=1.2, **style_kwargs)
     ax.add_collection(cells, autolim=False)

@@ -14,11 +14,11 @@ from sklearn_interpret._model.rows.number_format import (
     number_beside,
     number_text,
 )
-from sklearn_interpret._plotting.colours import PALETTE, colours, visible_colour
+from sklearn_interpret._plotting.colours import PALETTE, colours, stand_out
 from sklearn_interpret._plotting.labels import (
+    drawn_output_name,
     label_levels,
     literal,
-    name_of_drawn_output,
     plain_number_ticks,
     response_label,
     shorten,
@@ -116,7 +116,7 @@ def lab(palette, sight):
 def test_colours_differ_to_all_readers(sight, least, style):
     with plt.style.context(style):
         _, ax = plt.subplots()
-        palette = [visible_colour(colour, ax) for colour in colours(12)]
+        palette = [stand_out(colour, ax) for colour in colours(12)]
     assert palette[:6] == list(PALETTE[:6])
     assert pdist(lab(palette, sight)).min() > least
 
@@ -241,12 +241,12 @@ def test_responses_in_words(said, text):
 
 
 def test_outputs_that_need_no_name():
-    assert name_of_drawn_output("prediction", [0], 0) is None
-    assert name_of_drawn_output("prediction", None, 0) is None
-    assert name_of_drawn_output("price", ["yes"], 0) is None
-    assert name_of_drawn_output("probability", [0], 0) == 0
-    assert name_of_drawn_output("probability", ["no", "yes"], None) is None
-    assert name_of_drawn_output("price", ["no", "yes"], 1) == "yes"
+    assert drawn_output_name("prediction", [0], 0) is None
+    assert drawn_output_name("prediction", None, 0) is None
+    assert drawn_output_name("price", ["yes"], 0) is None
+    assert drawn_output_name("probability", [0], 0) == 0
+    assert drawn_output_name("probability", ["no", "yes"], None) is None
+    assert drawn_output_name("price", ["no", "yes"], 1) == "yes"
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from sklearn_interpret._plotting.colours import (
     feature_map,
     ink,
     shade,
+    stand_out,
     unused_colours,
-    visible_colour,
 )
 from sklearn_interpret._plotting.curves import (
     draw_aside,
@@ -318,7 +318,7 @@ class Shades:
         if len(self.levels) > len(PALETTE):
             palette["others"] = NEUTRAL_COLOUR
         return {
-            f"{self.name}: {text}": Line2D([], [], color=visible_colour(colour, ax))
+            f"{self.name}: {text}": Line2D([], [], color=stand_out(colour, ax))
             for text, colour in palette.items()
         }
 
@@ -443,9 +443,7 @@ class LinePanel:
         colours = [colour] if shades is None else shades.colours(ax)
         artists.curves = draw_curves(ax, x, curves, colours, style, across=self.across)
         if shades is None:
-            handle = Line2D(
-                [], [], color=visible_colour(colour, ax), alpha=0.6, linewidth=1
-            )
+            handle = Line2D([], [], color=stand_out(colour, ax), alpha=0.6, linewidth=1)
             artists.entries[f"{len(curves)} rows"] = handle
             return
         if self.has_bar:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.axes import letters_along
-from sklearn_interpret._plotting.colours import PALETTE, colours, shade, visible_colour
+from sklearn_interpret._plotting.colours import PALETTE, colours, shade, stand_out
 from sklearn_interpret._plotting.curves import FEW_POINTS, draw_thin_lines
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.panels.displays import EntryDisplay, effect_columns
@@ -118,9 +118,7 @@ class TermPanel(LinePanel):
             point_style: Style = {"s": point_area(n_points), "linewidth": 0}
             point_style["zorder"] = 1.2
             point_style["color"] = (
-                shade(ax, 0.45)
-                if is_only_line
-                else visible_colour(line.get_color(), ax)
+                shade(ax, 0.45) if is_only_line else stand_out(line.get_color(), ax)
             )
             point_style["alpha"] = 0.5
             if self.levels is not None:

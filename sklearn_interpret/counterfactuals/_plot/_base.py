@@ -21,10 +21,10 @@ from sklearn_interpret._model.rows.number_format import (
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    mix_colours,
+    mix,
     paper,
+    stand_out,
     text_on,
-    visible_colour,
 )
 from sklearn_interpret._plotting.curves import draw_histogram, name_axes
 from sklearn_interpret._plotting.displays import OneRowDisplay
@@ -132,7 +132,7 @@ class FeatureColumn:
 
     def draw(self, ax: Axes, height: float = 1.0) -> None:
         """The distribution of the data; a share of the axes is its height."""
-        colour = mix_colours(paper(ax), NEUTRAL_COLOUR, 0.6)
+        colour = mix(paper(ax), NEUTRAL_COLOUR, 0.6)
         if self.levels is not None:
             heights = height * self._counts / max(self._counts.max(initial=0), 1)
             ax.bar(np.arange(len(heights)), heights, 0.8, color=colour, zorder=0.6)
@@ -199,4 +199,4 @@ class FeaturesDisplay(OneRowDisplay):
 def tint(ax: Axes, colour: str) -> tuple[float, float, float]:
     """A pale colour for an area behind the data."""
     share = 0.35 if text_on(paper(ax)) == "black" else 0.6
-    return mix_colours(paper(ax), visible_colour(colour, ax), share)
+    return mix(paper(ax), stand_out(colour, ax), share)

@@ -107,15 +107,10 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     """
 
     _kinds = (AccumulatedLocalEffects,)
-    _first_fold_arguments = (
-        "edges",
-        "by_similarity",
-        "interval_counts",
-        "standard_errors",
-    )
-    _fold_argument = "fold_effects"
-    _mean_arguments = ("effects",)
-    _single_model_arguments = ("intervals_low", "intervals_high")
+    _grid_names = ("edges", "by_similarity", "interval_counts", "standard_errors")
+    _fold_name = "fold_effects"
+    _mean_names = ("effects",)
+    _spread_names = ("intervals_low", "intervals_high")
     _quantity = "Accumulated local effect, mean 0"
     _zero = True
 

@@ -91,11 +91,8 @@ class ConditionalDependenceDisplay(EffectDisplay):
     """
 
     _kinds = (ConditionalDependence,)
-    _first_fold_arguments, _mean_arguments = (
-        ("edges", "centers", "standard_errors"),
-        ("average",),
-    )
-    _fold_argument = "fold_averages"
+    _grid_names, _mean_names = (("edges", "centers", "standard_errors"), ("average",))
+    _fold_name = "fold_averages"
     _quantity = "Conditional mean"
 
     edges: list[Any]

@@ -67,12 +67,13 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _choices = frozenset({"features"})
     _options = {"order": ("levels", "effect")}
     _shows_rows = _inspects_again = True
-    # Arguments that are attributes of the inspector. With several folds, they are those
-    # of the first fold, means over folds (the effects are named first), or missing.
-    _first_fold_arguments: ClassVar[tuple[str, ...]]
-    _mean_arguments: ClassVar[tuple[str, ...]]
-    _single_model_arguments: ClassVar[tuple[str, ...]] = ()
-    _fold_argument: ClassVar[str]  # argument with the effects of each fold
+    # Names of arguments that are attributes of the inspector. With several folds, they
+    # are those of the first fold, means over folds (the effects are named first), or
+    # missing.
+    _grid_names: ClassVar[tuple[str, ...]]
+    _mean_names: ClassVar[tuple[str, ...]]
+    _spread_names: ClassVar[tuple[str, ...]] = ()
+    _fold_name: ClassVar[str]  # argument with the effects of each fold
     _quantity: ClassVar[str] = ""
     _left_out = list[str]()  # columns without an effect
     _zero = False  # whether effects are differences from zero
@@ -95,11 +96,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     def _from_inspector(
         cls, inspector: BaseEffect, data: Data, *, features: Any = None, **choices: Any
     ) -> Self:
-        names = (
-            *cls._first_fold_arguments,
-            *cls._mean_arguments,
-            *cls._single_model_arguments,
-        )
+        names = (*cls._grid_names, *cls._mean_names, *cls._spread_names)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = find_entries(inspector, features)
         return cls._from_arrays([inspector], arrays, data, entries, choices)
@@ -108,17 +105,14 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     def _from_folds(cls, inspectors: Sequence[Any], data: Data, **choices: Any) -> Self:
         check_outputs(inspectors)
         first = inspectors[0]
-        arrays = {
-            name: getattr(first, f"{name}_") for name in cls._first_fold_arguments
-        }
+        arrays = {name: getattr(first, f"{name}_") for name in cls._grid_names}
         arrays |= {
-            name: _mean_over_folds(inspectors, f"{name}_")
-            for name in cls._mean_arguments
+            name: _mean_over_folds(inspectors, f"{name}_") for name in cls._mean_names
         }
         by_fold = [
-            getattr(inspector, f"{cls._mean_arguments[0]}_") for inspector in inspectors
+            getattr(inspector, f"{cls._mean_names[0]}_") for inspector in inspectors
         ]
-        arrays[cls._fold_argument] = list(map(np.stack, zip(*by_fold, strict=True)))
+        arrays[cls._fold_name] = list(map(np.stack, zip(*by_fold, strict=True)))
         entries = range(len(first.axes_))
         return cls._from_arrays(inspectors, arrays, data, entries, choices)
 

@@ -127,8 +127,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     """
 
     _kinds = (IndividualConditionalExpectation,)
-    _first_fold_arguments, _fold_argument = ("grid_values",), "fold_averages"
-    _mean_arguments = ("average", "curves", "derivatives", "derivative_std")
+    _grid_names, _fold_name = ("grid_values",), "fold_averages"
+    _mean_names = ("average", "curves", "derivatives", "derivative_std")
     _choices = EffectDisplay._choices | {"color_by"}
     _options = EffectDisplay._options | {"kind": ("curves", "derivatives")}
     _artist_names = (*EffectDisplay._artist_names, "curves")

@@ -101,12 +101,9 @@ class PartialDependenceDisplay(EffectDisplay):
     """
 
     _kinds = (PartialDependence,)
-    _first_fold_arguments, _fold_argument = (
-        ("grid_values", "standard_errors"),
-        "fold_averages",
-    )
-    _mean_arguments = ("average", "missing_average")
-    _single_model_arguments = ("shape_standard_errors",)
+    _grid_names, _fold_name = (("grid_values", "standard_errors"), "fold_averages")
+    _mean_names = ("average", "missing_average")
+    _spread_names = ("shape_standard_errors",)
     _artist_names = (*EffectDisplay._artist_names, "missing")
 
     grid_values: list[Any]

@@ -16,7 +16,7 @@ from sklearn_interpret._plotting.colours import (
     colours,
     ink,
     paper,
-    visible_colour,
+    stand_out,
 )
 from sklearn_interpret._plotting.labels import literal_lines
 from sklearn_interpret._plotting.points import draw_points
@@ -374,7 +374,7 @@ default=None
             return ends
         self.null_ = self.bars_[0]
         point_style: Style = {"s": 30, "marker": "D", "zorder": 3}
-        point_style["color"] = visible_colour(colours(1)[0], ax)
+        point_style["color"] = stand_out(colours(1)[0], ax)
         for draws in lines.samples:
             means = draws.mean(axis=1)
             self.points_.append(draw_points(ax, means, lines.places, **point_style))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import named_legend
-from sklearn_interpret._plotting.colours import PALETTE, shade, visible_colour
+from sklearn_interpret._plotting.colours import PALETTE, shade, stand_out
 from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import shorten_all, write_near
@@ -182,7 +182,7 @@ class RegressionInfluenceDisplay(Display):
         point_style |= {"s": point_area(int(is_finite.sum())), "style": point_kw}
         self.points_, self.named_points_ = (
             draw_points(
-                ax, *points[:, rows], color=visible_colour(colour, ax), **point_style
+                ax, *points[:, rows], color=stand_out(colour, ax), **point_style
             )
             for rows, colour in ((unnamed_rows, PALETTE[0]), (named_rows, PALETTE[1]))
         )

@@ -22,9 +22,9 @@ from sklearn_interpret._plotting.colours import (
     paper,
     shade,
     sign_colours,
+    stand_out,
     strength_map,
     text_on,
-    visible_colour,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import JOIN, literal_lines, shorten, write_near
@@ -175,7 +175,7 @@ class NetworkMixin(DisplayMixin):
         for (members, _), share, base_colour in zip(
             larger_sets, _relative_strengths(np.abs(strengths)), palette, strict=True
         ):
-            colour = visible_colour(base_colour, self.ax_)
+            colour = stand_out(base_colour, self.ax_)
             patch_style: Style = {
                 "facecolor": (colour, max_alpha * (0.25 + 0.75 * share))
             }
@@ -210,9 +210,7 @@ class NetworkMixin(DisplayMixin):
     ) -> NDArray[np.float64] | list[Any]:
         """Colours by sign, or darker ones for stronger edges."""
         if network.signed:
-            return [
-                visible_colour(colour, self.ax_) for colour in sign_colours(strengths)
-            ]
+            return [stand_out(colour, self.ax_) for colour in sign_colours(strengths)]
         return _edge_shades(self.ax_, _relative_strengths(strengths))
 
     def _draw_nodes(
@@ -235,16 +233,14 @@ class NetworkMixin(DisplayMixin):
         ]
         if network.signed and effects is not None:
             signs = sign_colours(effects[features])
-            node_style["facecolor"] = [
-                visible_colour(colour, self.ax_) for colour in signs
-            ]
+            node_style["facecolor"] = [stand_out(colour, self.ax_) for colour in signs]
         x, y = layout.points.T
         return draw_points(self.ax_, x, y, style, s=diameters**2, **node_style)
 
     def _node_colour(self, isolated: bool) -> ColorType:
         if isolated:
             return shade(self.ax_, ISOLATED_INK)
-        return visible_colour(NODE_COLOUR, self.ax_)
+        return stand_out(NODE_COLOUR, self.ax_)
 
     def _draw_labels(self, layout: Layout, is_isolated: NDArray[np.bool_]) -> list[Any]:
         """Names outside of the circle, horizontal or pointing outwards."""
@@ -303,7 +299,7 @@ class NetworkMixin(DisplayMixin):
             nothing_joined = not len(subnetwork.edges) and not network.larger_sets
             colour = self._node_colour(nothing_joined)
             if network.signed:
-                colour = visible_colour(str(sign_colours(np.array(effect))), self.ax_)
+                colour = stand_out(str(sign_colours(np.array(effect))), self.ax_)
             share = abs(effect) / np.abs(effects).max()
             size = _node_diameters(share, largest_diameter)
             handle = Line2D([], [], color=colour, markersize=size, **node_style)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.colours import PALETTE, shade, visible_colour
+from sklearn_interpret._plotting.colours import PALETTE, shade, stand_out
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     plain_log_ticks,
@@ -166,7 +166,7 @@ class CoefficientDisplay(Display):
         ends = low[selected][has_interval], high[selected][has_interval]
         self.intervals_ = draw_spreads(ax, places[has_interval], *ends, linewidth=2)
         self.intervals_.set(**(line_kw or {}))
-        point_style = {"color": visible_colour(PALETTE[0], ax), "s": 36, "zorder": 3}
+        point_style = {"color": stand_out(PALETTE[0], ax), "s": 36, "zorder": 3}
         self.points_ = draw_points(ax, coef[selected], places, point_kw, **point_style)
         name_rows(ax, [self.term_names[term] for term in selected])
         line_style = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}

@@ -17,7 +17,7 @@ from sklearn_interpret._plotting.colours import (
     PALETTE,
     paper,
     shade,
-    visible_colour,
+    stand_out,
 )
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import two_lines
@@ -219,7 +219,7 @@ class LinearEffectDisplay(Display):
         palette = [colour for colour in PALETTE if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
             point_style: Style = {
-                "color": visible_colour(palette[(number + 1) % len(palette)], ax),
+                "color": stand_out(palette[(number + 1) % len(palette)], ax),
                 "s": 40,
             }
             point_style |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}

@@ -20,7 +20,7 @@ from sklearn_interpret._plotting.colours import (
     UP_COLOUR,
     paper,
     shade,
-    visible_colour,
+    stand_out,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.images import (
@@ -385,7 +385,7 @@ class PrototypeDisplay(DisplayMixin):
             lines = name.split(": ", 1) if len(name) > line_length else [name]
             text = "\n".join(shorten(line, line_length) for line in lines)
             panel.set_title(literal(text), fontsize="small")
-            colour = visible_colour(_COLOURS[kind == "criticism"], panel)
+            colour = stand_out(_COLOURS[kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
 
     def _title_length(self, canvas: Canvas) -> int:
@@ -406,7 +406,7 @@ class PrototypeDisplay(DisplayMixin):
         labels = ["all rows"]
         for kind, indices in enumerate(self._indices_by_kind):
             if len(indices):
-                colour = visible_colour(_COLOURS[kind], ax)
+                colour = stand_out(_COLOURS[kind], ax)
                 mark_style: Style = {"marker": _MARKERS[kind], "color": colour, "s": 70}
                 mark_style |= {"edgecolor": paper(ax), "linewidth": 0.8, "zorder": 3}
                 marks = ax.scatter(*coordinates[indices].T, **mark_style)

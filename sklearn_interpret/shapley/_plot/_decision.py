@@ -15,7 +15,7 @@ from sklearn_interpret._plotting.colours import (
     colours,
     feature_map,
     shade,
-    visible_colour,
+    stand_out,
 )
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, clipped_range
@@ -200,7 +200,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         from matplotlib.collections import LineCollection
         from matplotlib.lines import Line2D
 
-        palette = [visible_colour(colour, ax) for colour in colours(len(highlighted))]
+        palette = [stand_out(colour, ax) for colour in colours(len(highlighted))]
         line_style: Style = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
         self.named_lines_ = LineCollection(list(points[highlighted]), **line_style)
         ax.add_collection(self.named_lines_)
@@ -297,5 +297,5 @@ def _line_map(ax: Axes) -> ListedColormap:
     from matplotlib.colors import ListedColormap
 
     return ListedColormap(
-        [visible_colour(colour, ax) for colour in feature_map(ax)(range(0, 256, 5))]
+        [stand_out(colour, ax) for colour in feature_map(ax)(range(0, 256, 5))]
     )

@@ -16,7 +16,7 @@ from sklearn_interpret._plotting.colours import (
     colours,
     feature_map,
     shade,
-    visible_colour,
+    stand_out,
 )
 from sklearn_interpret._plotting.curves import (
     HISTOGRAM_HEIGHT,
@@ -532,5 +532,5 @@ def _draw_one_colour(
 ) -> Any:
     """Points in one colour."""
     shades = np.full(len(x), np.nan)
-    style = {"facecolor": [visible_colour(colour, ax)], **style}
+    style = {"facecolor": [stand_out(colour, ax)], **style}
     return draw_shaded_points(ax, x, y, shades, style, area=area)[1]

@@ -17,8 +17,8 @@ from sklearn_interpret._plotting.colours import (
     paper,
     shade,
     sign_colours,
+    stand_out,
     text_on,
-    visible_colour,
 )
 from sklearn_interpret._plotting.labels import (
     literal,
@@ -212,7 +212,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         for k in np.flatnonzero(lines != NO_LINE):
             (colour,) = sign_colours(pushes[[k]])
             colour, y = (
-                visible_colour(colour, ax, READ),
+                stand_out(colour, ax, READ),
                 FIRST_LINE - LINE_HEIGHT * lines[k],
             )
             line_x = [centres[k], centres[k], text_centres[k]]

@@ -21,8 +21,8 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
+    drawn_output_name,
     literal,
-    name_of_drawn_output,
     response_label,
     shorten,
     write_near,
@@ -156,7 +156,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if response_name is None:
             response_name = explanation.response_name or "response"
         elif target is not None:
-            output = name_of_drawn_output(
+            output = drawn_output_name(
                 response_name, names, output_position(names, target)
             )
             response_name = response_label(response_name, output)
