@@ -101,7 +101,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             vars(self).pop("_fit_input", None)  # refits are done: free their memory
         results = Bunch(importances=importances)
         if importances.ndim == 2:
-            results = summarise_repeats(importances)
+            results = summarise(importances)
         for name, values in results.items():
             setattr(self, f"{name}_", values)
         means = results.get("importances_mean", importances)
@@ -148,11 +148,11 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         columns = {"feature": as_objects(self.player_names_), "importance": means}
         if draws.shape[1] > 1:
             columns["std"] = draws.std(axis=1)
-        columns |= self._further_columns()
+        columns |= self._more_columns()
         order = np.argsort(-means, kind="stable")
         return {name: column[order] for name, column in columns.items()}
 
-    def _further_columns(self) -> dict[str, NDArray[Any]]:
+    def _more_columns(self) -> dict[str, NDArray[Any]]:
         """Further columns by name, (n_players,) each."""
         return {
             column: getattr(self, name)
@@ -225,7 +225,7 @@ def _refuse_missing_targets(
     return y
 
 
-def summarise_repeats(importances: NDArray[np.float64], **results: Any) -> Bunch:
+def summarise(importances: NDArray[np.float64], **results: Any) -> Bunch:
     """Importances (n_players, r), their mean and deviation, and other results."""
     return Bunch(
         importances=importances,

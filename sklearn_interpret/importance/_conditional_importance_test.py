@@ -327,8 +327,8 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         self._warn_of_few_draws()
         return importances
 
-    def _further_columns(self) -> dict[str, NDArray[Any]]:
-        columns = super()._further_columns() | {
+    def _more_columns(self) -> dict[str, NDArray[Any]]:
+        columns = super()._more_columns() | {
             "selected": self.adjusted_pvalues_ < self.alpha
         }
         scores = zip(("target R²", "feature R²"), self.nuisance_scores_.T, strict=True)

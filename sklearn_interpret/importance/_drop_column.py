@@ -24,7 +24,7 @@ from sklearn_interpret.importance._base import (
     drop_columns,
     hold_constant,
     names_columns,
-    summarise_repeats,
+    summarise,
 )
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
             # Features must not be selected for rounding errors.
             size = np.maximum(np.abs(reduced), np.abs(baseline))
             importances[np.abs(importances) <= _ROUNDING * size] = 0.0
-            self.results_[metric.name] = summarise_repeats(
+            self.results_[metric.name] = summarise(
                 importances, baseline_scores=baseline
             )
         first = self.results_[metrics[0].name]

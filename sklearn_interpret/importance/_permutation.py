@@ -27,11 +27,7 @@ from sklearn_interpret._model.responses.scoring import (
 )
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret.importance._base import (
-    AnySample,
-    BaseImportance,
-    summarise_repeats,
-)
+from sklearn_interpret.importance._base import AnySample, BaseImportance, summarise
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
@@ -229,7 +225,7 @@ class PermutationImportance(BaseImportance):
         self.results_ = {}
         for i, metric in enumerate(metrics):
             importances = self._compare(metric, baseline[i], scores[:, :, i])
-            self.results_[metric.name] = summarise_repeats(
+            self.results_[metric.name] = summarise(
                 importances, baseline_score=float(baseline[i])
             )
         first = self.results_[metrics[0].name]

@@ -470,7 +470,9 @@ def effects(inspection: Inspection) -> SectionResult:
         summary += f" Of {len(outputs)} outputs, these are the first {len(texts)}."
     regional = inspection.regional_effects
     pairs = zip(regional.effect_names_, regional.regions_, strict=True)
-    split_features: list[Any] = [name for name, found in pairs if len(found) > 1]
+    split_features: list[Any] = [
+        name for name, of_feature in pairs if len(of_feature) > 1
+    ]
     for name in split_features[:2]:
         display = RegionalEffectDisplay.from_estimator(regional, X, name)
         caption = f"Regions in which the effect of {name} on the {response} differs"
