@@ -20,7 +20,11 @@ from sklearn_interpret._plotting.colours import DIVERGING_MAP
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
-from sklearn_interpret._plotting.images import check_image_shape, draw_image, drawable
+from sklearn_interpret._plotting.images import (
+    as_drawable_image,
+    check_image_shape,
+    draw_image,
+)
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, NICE_STEPS, literal
 from sklearn_interpret._plotting.ranked_bars import (
     draw_ranked_bars,
@@ -285,7 +289,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         )
         size = "medium" if panel_width > _NARROW_IMAGE_WIDTH else "x-small"
         # Both images have one scale.
-        before, after = np.split(drawable(np.concatenate([before, after])), 2)
+        before, after = np.split(as_drawable_image(np.concatenate([before, after])), 2)
         low, high = colour_limits(change, True)
         diverging = {"cmap": DIVERGING_MAP, "vmin": low, "vmax": high}
         images: Any = (before, {}), (change, diverging), (after, {})

@@ -15,7 +15,7 @@ from sklearn_interpret._plotting.colours import PALETTE, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.panels.lines import LEARNER_BAND
-from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers, check_same_in_folds
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             Scores that do not fit the sizes.
         """
         sizes, scores = self._arrays()
-        ax = self._take(ax)
+        ax = self._take_axes(ax)
         (colour,) = unused_colours([PALETTE[0]], ax)
         mean, label = scores.mean(axis=0), self.label
         self.line_ = draw_line(ax, sizes, mean, colour, line_kw)
@@ -227,11 +227,9 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
 
     def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Sizes (n,) and scores (n_folds, n), checked."""
-        sizes = checked_numbers(self.sizes, "sizes", [(None,)], "a curve")
+        sizes = check_numbers(self.sizes, "sizes", [(None,)], "a curve")
         shapes, owner = [sizes.shape, (None, *sizes.shape)], f"{len(sizes)} sizes"
-        return sizes, np.atleast_2d(
-            checked_numbers(self.scores, "scores", shapes, owner)
-        )
+        return sizes, np.atleast_2d(check_numbers(self.scores, "scores", shapes, owner))
 
     def _band_ends(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Ends of the learner's band, cut to the range from 0 to 1."""

@@ -21,9 +21,9 @@ from sklearn_interpret._model.rows.number_format import (
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    mixed,
+    mix,
     paper,
-    seen,
+    stand_out,
     text_on,
 )
 from sklearn_interpret._plotting.curves import draw_histogram, name_axes
@@ -132,7 +132,7 @@ class FeatureColumn:
 
     def draw(self, ax: Axes, height: float = 1.0) -> None:
         """Draw the distribution of the data; `height` is a share of the axes."""
-        colour = mixed(paper(ax), NEUTRAL_COLOUR, 0.6)
+        colour = mix(paper(ax), NEUTRAL_COLOUR, 0.6)
         if self.levels is not None:
             heights = height * self._counts / max(self._counts.max(initial=0), 1)
             ax.bar(np.arange(len(heights)), heights, 0.8, color=colour, zorder=0.6)
@@ -199,4 +199,4 @@ class FeaturesDisplay(OneRowDisplay):
 def tint(ax: Axes, colour: str) -> tuple[float, float, float]:
     """A pale colour for an area behind the data."""
     share = 0.35 if text_on(paper(ax)) == "black" else 0.6
-    return mixed(paper(ax), seen(colour, ax), share)
+    return mix(paper(ax), stand_out(colour, ax), share)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.colours import colours, ink, seen
+from sklearn_interpret._plotting.colours import colours, ink, stand_out
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal, write_near
@@ -290,7 +290,7 @@ def _draw_arrow(
     """An arrow, with a point where it ends if it is too short to be seen."""
     head = HEAD_WIDTH * np.ptp(ax.get_xlim())
     if abs(end - start) < head / 3:
-        ax.plot([end], [position], "o", color=seen(colour, ax), markersize=4)
+        ax.plot([end], [position], "o", color=stand_out(colour, ax), markersize=4)
     ends = np.array([start]), np.array([end]), np.array([position])
     return draw_arrows(ax, *ends, height, head, colour, style)
 

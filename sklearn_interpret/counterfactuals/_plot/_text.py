@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._model.rows.texts import as_texts
-from sklearn_interpret._plotting.colours import UP_COLOUR, seen
+from sklearn_interpret._plotting.colours import UP_COLOUR, stand_out
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret._plotting.text_layout import draw_text, strike_out
@@ -123,13 +123,13 @@ class TextCounterfactualDisplay(OneRowDisplay):
         )
         pieces = [(piece, [removed] if removed else None) for piece, removed in pairs]
         self.texts_, runs, measure = draw_text(
-            lambda size: self._take(ax, size),
+            lambda size: self._take_axes(ax, size),
             pieces,
             self._title(row),
-            colour_of=lambda ax, _: to_rgba(seen(UP_COLOUR, ax), _OPACITY),
+            colour_of=lambda ax, _: to_rgba(stand_out(UP_COLOUR, ax), _OPACITY),
             most_lines=max_lines,
         )
-        style = {"color": seen(UP_COLOUR, self.ax_), "linewidth": 1.4, "zorder": 4}
+        style = {"color": stand_out(UP_COLOUR, self.ax_), "linewidth": 1.4, "zorder": 4}
         self.strikes_ = strike_out(
             self.ax_,
             [run for run in runs if run.mark is not None],

@@ -19,11 +19,15 @@ from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     UP_COLOUR,
     paper,
-    seen,
     shade,
+    stand_out,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
-from sklearn_interpret._plotting.images import check_image_shape, draw_image, drawable
+from sklearn_interpret._plotting.images import (
+    as_drawable_image,
+    check_image_shape,
+    draw_image,
+)
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal, shorten
 from sklearn_interpret._plotting.matrices import NAMES_PER_INCH, name_cells, write_cells
 from sklearn_interpret._plotting.points import draw_points, point_area
@@ -372,7 +376,7 @@ class PrototypeDisplay(DisplayMixin):
         selected = self._rows.take(self._drawn_rows)
         pixels = _numeric_columns(selected, range(selected.n_columns))
         # Converted as one high image, so that all images have the same scale.
-        images = drawable(pixels.reshape(-1, *shape[1:]))
+        images = as_drawable_image(pixels.reshape(-1, *shape[1:]))
         images = images.reshape(n_images, shape[0], *images.shape[1:])
         for panel, image, kind, name in zip(
             canvas.main, images, self._kinds, names, strict=True
@@ -381,7 +385,7 @@ class PrototypeDisplay(DisplayMixin):
             lines = name.split(": ", 1) if len(name) > line_length else [name]
             text = "\n".join(shorten(line, line_length) for line in lines)
             panel.set_title(literal(text), fontsize="small")
-            colour = seen(_COLOURS[kind == "criticism"], panel)
+            colour = stand_out(_COLOURS[kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
 
     def _title_length(self, canvas: Canvas) -> int:
@@ -402,7 +406,7 @@ class PrototypeDisplay(DisplayMixin):
         labels = ["all rows"]
         for kind, indices in enumerate(self._indices_by_kind):
             if len(indices):
-                colour = seen(_COLOURS[kind], ax)
+                colour = stand_out(_COLOURS[kind], ax)
                 mark_style: Style = {"marker": _MARKERS[kind], "color": colour, "s": 70}
                 mark_style |= {"edgecolor": paper(ax), "linewidth": 0.8, "zorder": 3}
                 marks = ax.scatter(*coordinates[indices].T, **mark_style)

@@ -14,11 +14,11 @@ from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, sign_co
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import AND, lines_of, literal
 from sklearn_interpret._plotting.ranked_bars import (
+    append_combined,
     draw_ranked_bars,
-    ranked,
+    rank_entries,
     row_height,
     sign_legend,
-    with_others,
 )
 from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegressor
@@ -222,8 +222,8 @@ def _draw_panel(
     n_bars: int,
 ) -> BarContainer:
     """Bars of a panel that has room for `n_bars`, the most important on top."""
-    selected, remaining = ranked(importances, max_entries)
-    lengths = with_others(importances, selected, remaining)
+    selected, remaining = rank_entries(importances, max_entries)
+    lengths = append_combined(importances, selected, remaining)
     palette = colours[selected].tolist()
     names = [names[k] for k in selected]
     texts = column_texts(importances) if texts is None else texts

@@ -12,7 +12,11 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import literal
-from sklearn_interpret._plotting.ranked_bars import others_text, ranked, with_others
+from sklearn_interpret._plotting.ranked_bars import (
+    append_combined,
+    others_text,
+    rank_entries,
+)
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import (
     one_output,
@@ -83,7 +87,7 @@ class ShapleyDisplay(ExplanationDisplay):
         is the explanation that has the values of the features, by default the same.
         `by_feature` has all lines of a feature below each other.
         """
-        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
+        order, _ = rank_entries(np.abs(explanation.values).mean(axis=0), None)
         values = explanation.values[:, order]
         reader = FeatureReader(explanation if data is None else data)
         names = np.array(explanation.feature_names, dtype=object)[order]
@@ -149,8 +153,8 @@ def strongest_features(
     than `max_entries`, the last line is the sum of the weaker ones, without a position.
     """
     values = explanation.values
-    selected, remaining = ranked(np.abs(values).mean(axis=0), max_entries)
+    selected, remaining = rank_entries(np.abs(values).mean(axis=0), max_entries)
     names = [explanation.feature_names[j] for j in selected]
     if len(remaining):
         names.append(f"sum of {others_text(len(remaining), explanation.columns)}")
-    return selected, with_others(values.T, selected, remaining, np.sum).T, names
+    return selected, append_combined(values.T, selected, remaining, np.sum).T, names

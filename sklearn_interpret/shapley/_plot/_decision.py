@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._plotting.axes import merged_style, side_legend
+from sklearn_interpret._plotting.axes import merge_styles, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     PALETTE,
     colours,
     feature_map,
-    seen,
     shade,
+    stand_out,
 )
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, clipped_range
@@ -133,7 +133,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         selected, contributions, names = strongest_features(explanation, max_entries)
         if paths.row is not None:
             names[: len(selected)] = self._entries([(j,) for j in selected])
-        ax = self._take(ax, (7.0, row_height(len(names))))
+        ax = self._take_axes(ax, (7.0, row_height(len(names))))
         levels = _cumulate_contributions(explanation.base_values, contributions)
         self._draw_paths(ax, levels, paths, highlighted, line_kw)
         for edge in np.arange(len(names) + 1) - 0.5:
@@ -175,7 +175,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         }
         if paths.by_output:
             line_style["color"] = NEUTRAL_COLOUR
-        line_style = merged_style(line_style, style, LineCollection)
+        line_style = merge_styles(line_style, style, LineCollection)
         self.lines_ = LineCollection(list(points), **line_style)
         if not {"color", "edgecolor"} & line_style.keys():
             predictions = paths.explanation.predictions_or_sums
@@ -204,7 +204,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         from matplotlib.collections import LineCollection
         from matplotlib.lines import Line2D
 
-        palette = [seen(colour, ax) for colour in colours(len(highlighted))]
+        palette = [stand_out(colour, ax) for colour in colours(len(highlighted))]
         line_style: Style = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
         self.named_lines_ = LineCollection(list(points[highlighted]), **line_style)
         ax.add_collection(self.named_lines_)
@@ -301,5 +301,5 @@ def _line_map(ax: Axes) -> ListedColormap:
     from matplotlib.colors import ListedColormap
 
     return ListedColormap(
-        [seen(colour, ax) for colour in feature_map(ax)(range(0, 256, 5))]
+        [stand_out(colour, ax) for colour in feature_map(ax)(range(0, 256, 5))]
     )

@@ -15,8 +15,8 @@ from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     colours,
     feature_map,
-    seen,
     shade,
+    stand_out,
 )
 from sklearn_interpret._plotting.curves import (
     HISTOGRAM_HEIGHT,
@@ -31,16 +31,16 @@ from sklearn_interpret._plotting.labels import (
     literal,
     plain_number_ticks,
     shorten,
-    wrapped,
+    wrap_name,
     write_near,
 )
 from sklearn_interpret._plotting.points import (
     clipped_range,
     draw_shaded_points,
-    jittered,
+    jitter_positions,
     point_area,
 )
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
@@ -210,7 +210,7 @@ default="auto"
         y, y_name = self._y_values(explanation, feature)
         colour_values = self._colour_values(explanation, reader, feature, x_values)
         self.color_feature_ = None if colour_values is None else colour_values.name
-        ax = self._take(ax, (6.4, 4.4))
+        ax = self._take_axes(ax, (6.4, 4.4))
         ax.axhline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         x, self.missing_area_ = _set_x_axis(ax, x_values)
         self._draw_points(ax, x, y, colour_values, point_kw or {}, colorbar)
@@ -224,7 +224,7 @@ default="auto"
         name = explanation.feature_names[feature]
         if not _is_pair(self.feature) and x_values.name != name:
             y_name += f" of {shorten(name, 24)}"
-        label = wrapped(date_label(x_values.name, x_values.date_dtype))
+        label = wrap_name(date_label(x_values.name, x_values.date_dtype))
         if x_values.levels is not None:
             label += "\n(points are spread sideways within a level)"
         ax.set_xlabel(literal(label))
@@ -337,9 +337,7 @@ default="auto"
         shapes = [(*shape, len(names))]
         if len(names) == 1:
             shapes.append(shape)
-        array = checked_numbers(
-            values, "interaction_values", shapes, "this explanation"
-        )
+        array = check_numbers(values, "interaction_values", shapes, "this explanation")
         if array.ndim == 4:
             array = array[..., output_position(names, self.target)]
         return array
@@ -454,7 +452,7 @@ def _set_x_axis(
     observed = x_values.is_observed
     if x_values.levels is not None:
         texts = x_values.level_texts
-        x = jittered(np.where(observed, x_values.numbers, len(texts)), seed=0)
+        x = jitter_positions(np.where(observed, x_values.numbers, len(texts)), seed=0)
         strip = None
         if not observed.all():
             texts = [*texts, "missing"]
@@ -480,7 +478,9 @@ def _set_x_axis(
     text_style["xycoords"] = ax.get_xaxis_transform()
     write_near(ax, "missing", (middle, -0.02), **text_style)
     x = x_values.numbers.copy()
-    x[~observed] = middle + jittered(np.zeros((~observed).sum()), seed=0) * 0.12 * span
+    x[~observed] = (
+        middle + jitter_positions(np.zeros((~observed).sum()), seed=0) * 0.12 * span
+    )
     return x, _draw_strip(ax, left, right)
 
 
@@ -532,5 +532,5 @@ def _draw_one_colour(
 ) -> Any:
     """Points in one colour."""
     shades = np.full(len(x), np.nan)
-    style = {"facecolor": [seen(colour, ax)], **style}
+    style = {"facecolor": [stand_out(colour, ax)], **style}
     return draw_shaded_points(ax, x, y, shades, style, area=area)[1]

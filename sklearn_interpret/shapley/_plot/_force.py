@@ -15,9 +15,9 @@ from sklearn_interpret._plotting.colours import (
     colours,
     ink,
     paper,
-    seen,
     shade,
     sign_colours,
+    stand_out,
     text_on,
 )
 from sklearn_interpret._plotting.labels import (
@@ -153,7 +153,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self.row_order_ = self._row_order(explanation)
         selected, contributions, _ = strongest_features(explanation, max_entries)
         is_one_row = len(explanation) == 1
-        ax = self._take(ax, (9.0, 3.0 if is_one_row else 4.2))
+        ax = self._take_axes(ax, (9.0, 3.0 if is_one_row else 4.2))
         self.ups_: PolyCollection | None = None
         self.downs_: PolyCollection | None = None
         self.labels_: list[Any] = []
@@ -212,7 +212,10 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         alpha = 0.6 if text_on(paper(ax)) == "black" else 1.0
         for k in np.flatnonzero(lines != NO_LINE):
             (colour,) = sign_colours(pushes[[k]])
-            colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
+            colour, y = (
+                stand_out(colour, ax, READ),
+                FIRST_LINE - LINE_HEIGHT * lines[k],
+            )
             line_x = [centres[k], centres[k], text_centres[k]]
             line_y = [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18]
             line_style: Style = {"linewidth": 0.9, "alpha": alpha, "zorder": 1}

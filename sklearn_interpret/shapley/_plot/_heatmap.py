@@ -119,7 +119,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         ordered = explanation[self.row_order_]
         selected, contributions, names = strongest_features(ordered, max_entries)
         height = row_height(len(names), LINE_HEIGHT) + CURVE_HEIGHT
-        ax = self._take(ax, (7.6, height))
+        ax = self._take_axes(ax, (7.6, height))
         sizes = np.abs(contributions)
         single_sizes = sizes[:, : len(selected)].ravel()
         limit = clipped_range(single_sizes, TAIL_SHARE)[1] or 1.0

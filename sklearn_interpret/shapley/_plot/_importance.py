@@ -21,7 +21,7 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
-    drawn_output,
+    drawn_output_name,
     literal,
     response_label,
     shorten,
@@ -29,21 +29,21 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.ranked_bars import (
     LEARNER,
+    append_combined,
     draw_bars,
     draw_spreads,
     finish_rows,
     grey_last,
     name_rows,
     others_text,
-    ranked,
+    rank_entries,
     row_height,
     side_by_side,
-    with_others,
 )
 from sklearn_interpret._plotting.sources import (
     Taker,
+    check_numbers,
     check_same_in_folds,
-    checked_numbers,
 )
 from sklearn_interpret.explanations._selection import one_output, output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, check_explanation
@@ -156,7 +156,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if response_name is None:
             response_name = explanation.response_name or "response"
         elif target is not None:
-            output = drawn_output(response_name, names, output_position(names, target))
+            output = drawn_output_name(
+                response_name, names, output_position(names, target)
+            )
             response_name = response_label(response_name, output)
         if len(names) == 1 or target is not None:
             explanation = one_output(explanation, target)
@@ -226,14 +228,16 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         names, reduce_outputs = _drawn_outputs(
             importances, self._named_outputs(importances.shape[1])
         )
-        selected, remaining = ranked(importances.sum(axis=1), max_entries)
-        lengths = with_others(reduce_outputs(importances), selected, remaining, np.sum)
+        selected, remaining = rank_entries(importances.sum(axis=1), max_entries)
+        lengths = append_combined(
+            reduce_outputs(importances), selected, remaining, np.sum
+        )
         stacks = arrangement == "stacked"
         features = [self.feature_names[j] for j in selected]
         if len(remaining):
             features.append(f"sum of {others_text(len(remaining))}")
         pitch = 0.36 if stacks else 0.2 + 0.16 * len(names)
-        ax = self._take(ax, (6.4, row_height(len(features), pitch)))
+        ax = self._take_axes(ax, (6.4, row_height(len(features), pitch)))
         palette = colours(len(names))
         if len(names) < importances.shape[1]:
             palette[-1] = NEUTRAL_COLOUR
@@ -249,7 +253,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = reduce_outputs(folds.reshape(*folds.shape[:2], -1))
             fold_lengths = np.stack(
-                [with_others(fold, selected, remaining, np.sum) for fold in folds]
+                [append_combined(fold, selected, remaining, np.sum) for fold in folds]
             )
             fold_ends = self._draw_folds(ax, fold_lengths, heights, stacks)
             ends = np.maximum(ends, fold_ends)
@@ -285,7 +289,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         n_features = len(self.feature_names)
         shapes = [(n_features,), (n_features, None)]
         owner = f"{n_features} feature names"
-        importances = checked_numbers(self.importances, "importances", shapes, owner)
+        importances = check_numbers(self.importances, "importances", shapes, owner)
         return importances.reshape(n_features, -1)
 
     def _draw_bars(
@@ -377,7 +381,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             a line for each fold, with the column "fold" (missing for the mean).
         """
         importances = self._importances_by_output()
-        order, _ = ranked(importances.sum(axis=1), None)
+        order, _ = rank_entries(importances.sum(axis=1), None)
         n_outputs = importances.shape[1]
         names = np.array(list(map(str, self.feature_names)), dtype=object)
         columns: dict[str, Any] = {"feature": np.repeat(names[order], n_outputs)}

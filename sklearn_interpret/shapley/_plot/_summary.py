@@ -128,7 +128,7 @@ default="auto"
         """
         explanation = self._one_output()
         selected, contributions, names = strongest_features(explanation, max_entries)
-        ax = self._take(ax, (7.0, row_height(len(names), 0.4)))
+        ax = self._take_axes(ax, (7.0, row_height(len(names), 0.4)))
         ax.axvline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         for line in range(len(names)):
             ax.axhline(line, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)

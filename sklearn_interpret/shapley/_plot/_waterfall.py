@@ -26,7 +26,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     name_pitch,
     name_rows,
     others_text,
-    ranked,
+    rank_entries,
     row_height,
 )
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
@@ -133,7 +133,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         explanation = self._one_row()
         steps = self._make_steps(explanation, max_entries)
         size = (7.0, row_height(len(steps.names), name_pitch(steps.names)) + 0.3)
-        ax = self._take(ax, size)
+        ax = self._take_axes(ax, size)
         name_rows(ax, steps.names)
         self._draw_steps(ax, steps, step_kw)
         self._connect_steps(ax, steps)
@@ -317,7 +317,7 @@ def _steps_by_strength(
     explanation: Explanation, max_entries: int | None
 ) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
     """Features of each step, the strongest step first; and the remaining features."""
-    selected, remaining = ranked(np.abs(explanation.values[0]), max_entries)
+    selected, remaining = rank_entries(np.abs(explanation.values[0]), max_entries)
     return [(j,) for j in selected.tolist()], tuple(remaining.tolist())
 
 

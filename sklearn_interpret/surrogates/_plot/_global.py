@@ -11,7 +11,7 @@ from sklearn_interpret._core.statistics.losses import mean_r_squared
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order
 from sklearn_interpret._plotting.axes import named_legend
-from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, colours, shade, stand_out
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, draw_points, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
@@ -306,7 +306,7 @@ default=None
         has_surrogate, title = surrogate_responses is not None, None
         if draws_shares:
             labels, title = self._names(), KEY_OF_SHARES if has_surrogate else None
-            palette = [seen(c, canvas.main[0]) for c in colours(len(labels))]
+            palette = [stand_out(c, canvas.main[0]) for c in colours(len(labels))]
             handles: list[Any] = [Patch(color=colour) for colour in palette]
         elif canvas.own_figure:
             handles = [Patch(facecolor=MODEL_COLOUR)]

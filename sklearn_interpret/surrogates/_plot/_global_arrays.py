@@ -18,7 +18,7 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
 )
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.sources import checked_numbers, response_name
+from sklearn_interpret._plotting.sources import check_numbers, response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 from sklearn_interpret.surrogates._leaves_and_coefficients import (
@@ -75,7 +75,7 @@ class SurrogateArrays(Display):
         if array is None:
             return None
         shapes, owner = [(n_rows,), (n_rows, None)], "the rows of responses"
-        return checked_numbers(array, name, shapes, owner, finite=False).reshape(
+        return check_numbers(array, name, shapes, owner, finite=False).reshape(
             n_rows, -1
         )
 

@@ -14,7 +14,7 @@ from sklearn_interpret._model.rows.images import as_image_rows
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
-from sklearn_interpret._plotting.images import draw_image, drawable
+from sklearn_interpret._plotting.images import as_drawable_image, draw_image
 from sklearn_interpret._plotting.labels import literal, shorten, two_lines
 from sklearn_interpret._plotting.surfaces import (
     colour_limits,
@@ -150,7 +150,7 @@ class LimeImageDisplay(LocalDisplay):
         canvas = self._take_grid(ax, 1 + len(outputs), n_cols, None)
         self.axes_ = canvas.axes
         first, *label_panels = canvas.main
-        image = drawable(explanation.images[0])
+        image = as_drawable_image(explanation.images[0])
         self.image_ = draw_image(first, image)
         size = "medium" if axes_inches(first)[0] > _MIN_PANEL_WIDTH else "x-small"
         first.set_title(literal(self._row_label or "image"), fontsize=size)

@@ -148,7 +148,7 @@ class LimeTextDisplay(LocalDisplay):
         )
         self.figure_ = self.axes_[0, 0].figure
         bar_kwargs: Style = {"kind": "words", "max_entries": max_entries}
-        bar_kwargs |= {"names": plain.drawable, "fonts": plain.families}
+        bar_kwargs |= {"names": plain.replace_undrawable, "fonts": plain.families}
         self._draw_bars(self.axes_[1], outputs, words, bar_kw, **bar_kwargs)
         for upper, output in zip(self.axes_[0], outputs, strict=True):
             title_text(upper, self._title(row, output))
