@@ -568,7 +568,7 @@ def written(name: str, *, sizes: Sizes) -> Result:
             for change in explanation.to_frame().itertuples():
                 at = place[change.row], change.feature
                 shown = FeatureColumn(
-                    display._known(),
+                    display._background_rows(),
                     frame.columns.get_loc(change.feature),
                     change.feature,
                     [change.before, change.after],

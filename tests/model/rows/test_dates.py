@@ -221,4 +221,9 @@ def test_intervals_are_rounded_inward():
     low, high = dates_within(10.2, 20.9, np.dtype("M8[D]"))
     assert [date_text(low), date_text(high)] == ["1970-01-12", "1970-01-21"]
     assert np.isnat(dates_within(-np.inf, 3, np.dtype("M8[D]"))[0])
+    low, high = dates_within(10.51, 20.99, np.dtype("M8[h]"))
+    assert (low, high) == (
+        np.datetime64("1970-01-11T13"),
+        np.datetime64("1970-01-21T23"),
+    )
     assert_array_equal(as_dates([1.0, 2.0], None), [1.0, 2.0])
