@@ -116,9 +116,10 @@ def upper_tail(
 ) -> NDArray[np.float64]:
     """P-value of each observed number (p,) given draws (n, p) under the null.
 
-    "empirical" is (1 + number of draws at least as large) / (1 + n), never zero. The
-    other distributions are fitted to the draws by maximum likelihood; draws that are
-    all equal have none to fit, and are counted.
+    "empirical" is (1 + number of draws at least as large) / (1 + n), never zero.
+    "normal" is Student's prediction of one more draw from n normal ones, "lognormal"
+    the same for logarithms. "gamma" is fitted by maximum likelihood, and takes the fit
+    for the truth. Draws that are all equal have no distribution to fit, and are counted.
     """
     counted = (1 + (null >= observed).sum(axis=0)) / (1 + len(null))
     if distribution == "empirical":
@@ -135,8 +136,13 @@ def upper_tail(
 def _normal_tail(
     observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    scale = np.where(varying, null.std(axis=0), 1.0)
-    return stats.norm.sf((observed - null.mean(axis=0)) / scale)
+    """Student's tail: mean and deviation of the draws are estimates."""
+    n_draws = len(null)
+    if n_draws < 2:  # all columns are without variation then
+        return np.ones(len(observed))
+    error = null.std(axis=0, ddof=1) * np.sqrt(1 + 1 / n_draws)
+    scores = (observed - null.mean(axis=0)) / np.where(varying, error, 1.0)
+    return stats.t.sf(scores, n_draws - 1)
 
 
 def _lognormal_tail(
