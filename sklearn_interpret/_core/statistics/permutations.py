@@ -118,8 +118,9 @@ def upper_tail(
 
     "empirical" is (1 + number of draws at least as large) / (1 + n), never zero.
     "normal" is Student's prediction of one more draw from n normal ones, "lognormal"
-    the same for logarithms. "gamma" is fitted by maximum likelihood, and takes the fit
-    for the truth. Draws that are all equal have no distribution to fit, and are counted.
+    the same for logarithms. "gamma" is fitted by maximum likelihood, without regard to
+    the error of the fit. Draws that are all equal have no distribution to fit, and are
+    counted.
     """
     counted = (1 + (null >= observed).sum(axis=0)) / (1 + len(null))
     if distribution == "empirical":
