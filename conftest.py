@@ -17,6 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Pages of the guide whose examples take seconds: doctests of the thorough run.
 LONG_CHAPTERS = {
+    "additive.rst",
     "adversarial.rst",
     "coming_from.rst",
     "counterfactuals.rst",
@@ -26,6 +27,7 @@ LONG_CHAPTERS = {
     "misleading.rst",
     "more_than_one_machine.rst",
     "rules.rst",
+    "shapley_plots.rst",
     "surrogates.rst",
     "which_method.rst",
 }

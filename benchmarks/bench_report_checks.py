@@ -203,7 +203,7 @@ def heavy_tailed(rng: Rng) -> Case:
     return [LinearRegression(), Ridge(1.0)][rng.integers(2)], X, y
 
 
-def counted(rng: Rng, *, codes: bool) -> Case:
+def with_progress(rng: Rng, *, codes: bool) -> Case:
     """A column of whole numbers: codes in no order, or counts with a smooth effect."""
     model, X, y = ordinary(rng, least=200 if codes else 150)
     n_levels = int(rng.integers(6, 13) if codes else rng.integers(4, 16))
@@ -313,8 +313,8 @@ CASES = {
     "folds": (unstable, ordinary),
     "background": (heavy_tailed, ordinary),
     "ordinal": (
-        lambda rng: counted(rng, codes=True),
-        lambda rng: counted(rng, codes=False),
+        lambda rng: with_progress(rng, codes=True),
+        lambda rng: with_progress(rng, codes=False),
     ),
     "leakage": (leaking, ordinary),
     "range": (impossible, possible),

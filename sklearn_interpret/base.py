@@ -62,6 +62,7 @@ from sklearn_interpret._model.rows.base import Rows, default_name
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import (
+    FitArguments,
     check_not_missing,
     check_rows,
     check_weights,
@@ -258,7 +259,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         context = root_callback_context(self, max_subtasks=2)
         with callback_task(context, self):
             task = callback_subcontext(context, "fit-estimator")
-            self._fit_estimator(rows.native, y, sample_weight, params, task)
+            arguments = FitArguments(rows.native, y, sample_weight, params)
+            self._fit_estimator(arguments, task)
             response = self._make_response()
             self._target_name = getattr(y, "name", None) or None  # of a Series
             self._response_name = getattr(response, "name", "response")
@@ -320,16 +322,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         stratified = is_classifier(self.estimator_)
         return sample.draw(subsample, random_state, stratified=stratified)
 
-    def _fit_estimator(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        params: dict[str, Any],
-        context: Any,
-    ) -> None:
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
-        model = self._get_estimator()
+        model, X, y = self._get_estimator(), arguments.X, arguments.y
         if isinstance(model, FrozenEstimator):
             check_fits_rows(model, X)
             self.estimator_ = model
@@ -351,7 +346,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 "to fit.",
                 RefitWarning,
             )
-        fit_params = self._estimator_fit_params(sample_weight, params)
+        fit_params = self._estimator_fit_params(arguments)
         estimator = clone(model)
         with propagated_callbacks(context, estimator), callback_task(context, self):
             try:
@@ -372,9 +367,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             )
         return message
 
-    def _estimator_fit_params(
-        self, sample_weight: ArrayLike | None, params: dict[str, Any]
-    ) -> dict[str, Any]:
+    def _estimator_fit_params(self, arguments: FitArguments) -> dict[str, Any]:
+        """Parameters of the estimator's `fit`, its weights among them."""
+        sample_weight, params = arguments.sample_weight, arguments.params
         if routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
             return routed.estimator.fit

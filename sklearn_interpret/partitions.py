@@ -5,19 +5,27 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import same_content
-from sklearn_interpret._model.rows.lazy import is_dask, once_for_all
+from sklearn_interpret._model.rows.lazy import is_dask, shared_by_tasks
 
 __all__ = ["Partitions", "RowBatches"]
 
 _Function = Callable[..., Any]
 _Names = Sequence[str] | None
+
+
+class _PassSize(NamedTuple):
+    """The numbers of batches and rows in a pass."""
+
+    n_batches: int
+    n_rows: int
+
 
 # Rows in a batch of a pyarrow dataset: more cost memory, fewer cost time.
 _BATCH_ROWS = 2**17
@@ -158,8 +166,7 @@ class RowBatches(Partitions):
             )
         self.source, self.y, self.sample_weight = source, y, sample_weight
         self._datasets = datasets
-        # Numbers of batches and of rows in the first pass.
-        self._size: tuple[int, int] | None = None
+        self._first_pass: _PassSize | None = None
         self._head: Any = None
 
     def map_reduce(
@@ -182,9 +189,10 @@ class RowBatches(Partitions):
             The merged result.
         """
         batches: Iterable[Any] = self._compared(columns)
-        if self._size is not None:
-            batches = counted(batches, self._size[0])
-        # States of as many batches each are merged: a state may grow with its rows.
+        if self._first_pass is not None:
+            batches = with_progress(batches, self._first_pass.n_batches)
+        # As the digits of a binary number: two states of as many batches are merged, so
+        # that there are few states, and each row is in few merges.
         states: list[Any] = []
         number = 0
         for number, batch in enumerate(batches, 1):
@@ -204,7 +212,8 @@ class RowBatches(Partitions):
             The rows.
         """
         heads = (_first_rows(0, *batch) for batch in self._batches(None))
-        self._size, self._head = None, next((h for h in heads if h is not None), None)
+        self._first_pass = None
+        self._head = next((head for head in heads if head is not None), None)
         return self._head
 
     def _compared(self, columns: _Names) -> Iterator[tuple[Any, ...]]:
@@ -212,19 +221,21 @@ class RowBatches(Partitions):
         n_batches = n_rows = 0
         for batch in self._batches(columns):
             yield batch
-            first = None if n_rows else _first_rows(0, batch[0])
+            head = None if n_rows else _first_rows(0, batch[0])
             # A dataset reads its files anew, and may leave out columns.
-            if callable(self.source) and first is not None and self._head is not None:
-                same_kind = type(first) is type(self._head)
-                if not (same_kind and same_content(first, self._head)):
+            if callable(self.source) and head is not None and self._head is not None:
+                same_kind = type(head) is type(self._head)
+                if not (same_kind and same_content(head, self._head)):
                     self._refuse("begins with other rows than at first")
             n_batches, n_rows = n_batches + 1, n_rows + as_rows(batch[0]).n_rows
         if self._head is not None and not n_rows:
             self._refuse("has rows at first, and later none")
-        if self._size not in (None, (n_batches, n_rows)):
-            at_first = "{} batches of {} rows".format(*self._size)
+        size = _PassSize(n_batches, n_rows)
+        first = self._first_pass or size
+        if size != first:
+            at_first = f"{first.n_batches} batches of {first.n_rows} rows"
             self._refuse(f"has {at_first} at first, and later {n_batches} of {n_rows}")
-        self._size = n_batches, n_rows
+        self._first_pass = size
 
     @staticmethod
     def _refuse(fault: str) -> NoReturn:
@@ -246,20 +257,13 @@ class RowBatches(Partitions):
                 yield (*self._split(X, named), *vectors)
             return
         names = None if columns is None else [*columns, *named]
-        pieces = (
-            (piece, dataset.schema)
-            for dataset in self._datasets
-            for fragment in dataset.get_fragments()
-            for piece in getattr(
-                fragment, "split_by_row_group", lambda f=fragment: [f]
-            )()
-        )
-        # Piece by piece: a scan of the whole dataset reads far ahead, into memory.
-        for piece, schema in pieces:
-            for batch in piece.to_batches(
-                schema=schema, columns=names, batch_size=_BATCH_ROWS
-            ):
-                yield self._split(batch.to_pandas(), named)
+        for dataset in self._datasets:
+            # Piece by piece: a scan of the whole dataset reads far ahead, into memory.
+            for piece in _pieces(dataset):
+                for batch in piece.to_batches(
+                    schema=dataset.schema, columns=names, batch_size=_BATCH_ROWS
+                ):
+                    yield self._split(batch.to_pandas(), named)
 
     def _split(self, X: Any, named: list[str]) -> tuple[Any, ...]:
         """A batch without the columns of targets and weights, and these."""
@@ -311,7 +315,7 @@ class _DaskPartitions(Partitions):
             else np.ravel(column.to_delayed()).tolist()
             for column in self._columns
         ]
-        shared, merged = once_for_all(function), delayed(merge, pure=False)
+        shared, merged = shared_by_tasks(function), delayed(merge, pure=False)
         states = [
             shared(index, *arguments)
             for index, arguments in enumerate(zip(blocks, *vectors, strict=True))
@@ -335,6 +339,15 @@ class _DaskPartitions(Partitions):
         if hasattr(self.X, "chunks"):
             return self.X.rechunk({1: -1}).to_delayed().ravel().tolist()
         return (self.X if columns is None else self.X[list(columns)]).to_delayed()
+
+
+def _pieces(dataset: Any) -> Iterator[Any]:
+    """Row groups of a pyarrow dataset; whole files that have none."""
+    for fragment in dataset.get_fragments():
+        if hasattr(fragment, "split_by_row_group"):
+            yield from fragment.split_by_row_group()
+        else:
+            yield fragment
 
 
 def _first_rows(index: int, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -95,6 +95,7 @@ def table():
     return X, X[:, 0] + X[:, 1], (X[:, 0] > 0).astype(int)
 
 
+@pytest.mark.thorough(after=15)
 @all_inspectors
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_tasks_balance(inspector_class, n_jobs, table):

@@ -208,14 +208,15 @@ def test_durations_are_along_days():
     assert np.ravel(display.axes_)[0].get_xlabel() == "booked (days)"
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize(
     "rule",
     [
-        rules.RuleFitRegressor(random_state=0),
-        rules.RuleFitClassifier(random_state=0),
         rules.RIPPERClassifier(random_state=0),
         rules.OneRClassifier(),
         rules.SkopeRulesClassifier(random_state=0),
+        rules.RuleFitClassifier(max_rules=40, n_folds=2, random_state=0),
+        rules.RuleFitRegressor(random_state=0),
         rules.BayesianRuleListClassifier(random_state=0),
     ],
 )

@@ -105,6 +105,7 @@ def section(documented, name):
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("module", PUBLIC)
 def test_numpydoc(module):
     errors = [

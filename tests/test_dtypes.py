@@ -82,6 +82,7 @@ def results(estimator, X):
 
 
 # The table is small, and partly noise.
+@pytest.mark.thorough(after=30)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @pytest.mark.parametrize(
@@ -97,6 +98,7 @@ def test_levels_of_every_dtype(kind, name):
     assert_same(results(estimator, LEVELS[name]()), expected)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     "model",
     [

@@ -14,6 +14,7 @@ QUICKSTART = FOLDER / "quickstart.py"
 GALLERY = sorted(FOLDER.glob("*/plot_*.py"))
 
 
+@pytest.mark.thorough
 def test_quickstart_saves_figures_and_a_report(tmp_path, monkeypatch, capsys):
     """A short report: continuous integration runs the script as it is."""
     short = partial(report.InspectionReport, checks=["chance"], sections=["overview"])

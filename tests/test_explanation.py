@@ -149,7 +149,7 @@ def test_additivity_needs_predictions():
         ({"feature_names": ["a"]}, "feature_names has 1 names; these values need 3"),
         ({"feature_names": "abc"}, "got the string 'abc'"),
         ({"output_names": ["no", "yes"]}, "output_names has 2 names"),
-        ({"data": np.zeros((3, 4))}, "data has 3 rows, but values has 4"),
+        ({"data": np.zeros((3, 4))}, "data has 3 rows; 4 rows are explained"),
         ({"data": np.zeros((4, 5))}, "data has 5 columns, but values has 3"),
         ({"data": None, "columns": [[0], [1], [2]]}, "data is None"),
         ({"columns": [[0], [1]]}, "columns has 2 entries"),

@@ -132,6 +132,7 @@ LINE_TREES = FrozenEstimator(
 )
 
 
+@pytest.mark.thorough
 def test_a_lost_worker_changes_nothing(tmp_path):
     """The function is sent again, and lost results are computed again."""
     distributed = pytest.importorskip("distributed")

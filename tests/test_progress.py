@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from sklearn_interpret._model import progress
-from sklearn_interpret._model.progress import counted, phases, progress_of
+from sklearn_interpret._model.progress import phases, progress_of, with_progress
 from sklearn_interpret.adversarial import FastGradientSign, MinimalPerturbation
 from sklearn_interpret.counterfactuals import AnchorsText, TextCounterfactual
 from sklearn_interpret.effects import ConditionalDependence
@@ -95,6 +95,7 @@ def check_progress(silent, loud, X, y, capsys):
     return max(map(len, calls.values()))
 
 
+@pytest.mark.thorough(after=15)
 @pytest.mark.parametrize("public_class", SLOW, ids=lambda c: c.__name__)
 def test_calls_print_their_progress(public_class, capsys):
     loud, y = instance(public_class, 1)
@@ -117,6 +118,7 @@ def test_inspectors_of_texts_print_their_progress(public_class, capsys):
     assert n_lines > 2
 
 
+@pytest.mark.thorough
 def test_workers_report_their_tasks(capsys):
     model = LinearRegression().fit(X, NUMBERS)
     inspector = KernelSHAP(FrozenEstimator(model), subsample=5, n_jobs=2, verbose=1)
@@ -151,7 +153,7 @@ def lines_of(call, capsys):
 
 
 def test_lines_have_the_time_left(capsys):
-    lines = lines_of(lambda: list(counted(range(4))), capsys)
+    lines = lines_of(lambda: list(with_progress(range(4))), capsys)
     assert lines == [
         "0 % done",
         "25 % done, 3 seconds left",
@@ -164,7 +166,7 @@ def test_lines_have_the_time_left(capsys):
 def test_there_is_at_most_a_line_per_second(capsys, monkeypatch):
     quarters = count()
     monkeypatch.setattr(progress, "monotonic", lambda: next(quarters) / 4)
-    lines = lines_of(lambda: list(counted(range(16))), capsys)
+    lines = lines_of(lambda: list(with_progress(range(16))), capsys)
     assert lines == [
         "0 % done",
         "25 % done, 3 seconds left",
@@ -187,7 +189,7 @@ def said(n_items, second, capsys, monkeypatch):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with progress_of(Default(), "run"):
-            list(counted(range(n_items)))
+            list(with_progress(range(n_items)))
     out, err = capsys.readouterr()
     assert not out
     return err.splitlines(), [(w.category, str(w.message)) for w in caught]
@@ -214,10 +216,10 @@ def test_calls_within_another_say_nothing(capsys, monkeypatch):
     silent = Caller()
     silent.verbose = 0
     with progress_of(Default(), "run"), progress_of(Default(), "inner"):
-        list(counted(range(3)))
+        list(with_progress(range(3)))
     assert capsys.readouterr().err.count("Default") == 1
     with progress_of(silent, "run"):
-        list(counted(range(3)))
+        list(with_progress(range(3)))
     assert capsys.readouterr() == ("", "")
 
 
@@ -231,8 +233,8 @@ def test_durations(seconds, text):
 
 def test_inner_loops_are_parts_of_an_item(capsys):
     def call():
-        for _ in counted(range(2)):
-            list(counted(range(2)))
+        for _ in with_progress(range(2)):
+            list(with_progress(range(2)))
 
     shares = [line.split(" %")[0] for line in lines_of(call, capsys)]
     assert shares == ["0", "25", "50", "75", "100"]
@@ -242,9 +244,9 @@ def test_phases_divide_a_call(capsys):
     def call():
         parts = phases(2)
         next(parts)
-        list(counted(range(2)))
+        list(with_progress(range(2)))
         next(parts)
-        list(counted(range(2)))
+        list(with_progress(range(2)))
 
     shares = [line.split(" %")[0] for line in lines_of(call, capsys)]
     assert shares == ["0", "25", "50", "75", "100"]
@@ -252,8 +254,8 @@ def test_phases_divide_a_call(capsys):
 
 def test_loops_may_end_early(capsys):
     def call():
-        for _ in counted(range(2)):
-            for _ in counted(range(100)):
+        for _ in with_progress(range(2)):
+            for _ in with_progress(range(100)):
                 break
 
     shares = [line.split(" %")[0] for line in lines_of(call, capsys)]
@@ -268,4 +270,4 @@ def test_what_fails_does_not_end(capsys):
         lines_of(call, capsys)
     assert capsys.readouterr().out == "[Caller.run] 0 % done\n"
     items = [1]
-    assert counted(items) is items  # nobody listens any more
+    assert with_progress(items) is items  # nobody listens any more

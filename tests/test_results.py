@@ -147,6 +147,7 @@ def fitted(kind, model=WITH_PRODUCTS, **params):
     )
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     "kind", ["AccumulatedLocalEffects", "PartialDependence", "ConditionalDependence"]
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,13 @@ from sklearn_interpret._inspectors.attribution_columns import (
 )
 from sklearn_interpret._inspectors.players import players_of
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
-from sklearn_interpret._model.progress import counted, progress_of, shows_progress
+from sklearn_interpret._model.progress import progress_of, shows_progress, with_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
@@ -33,7 +36,16 @@ from sklearn_interpret.explanations import Explanation
 
 # Relative rounding errors of sums of attributions, by the dtype of the predictions: far
 # above its precision, since a model adds many numbers.
-_ROUNDING, _ROUNDING_OF_DOUBLES = {np.float16: 1e-2, np.float32: 1e-5}, 1e-9
+_ROUNDING = {np.float16: 1e-2, np.float32: 1e-5}
+_ROUNDING_OF_DOUBLES = 1e-9
+
+
+class Attributions(NamedTuple):
+    """Attributions of the responses to m rows."""
+
+    values: NDArray[np.float64]  # (m, n_features, k)
+    predictions: NDArray[np.float64]  # (m, k), in the precision of the model
+    fields: dict[str, Any]  # further fields of the explanation
 
 
 @lazy_transformer
@@ -60,7 +72,8 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
     _explanation_class: ClassVar[type[Explanation]] = Explanation
 
     transform = attributions_as_columns
-    get_feature_names_out = attribution_names
+    get_feature_names_out = feature_names_out
+    _column_names = attribution_names
 
     def _inspect(self, sample: Sample, response: Any) -> None:
         self._names, background = sample.rows.names, sample
@@ -94,14 +107,11 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         """Set fitted attributes; return the base values, (k,)."""
 
     @abstractmethod
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
-        """Attributions (m, n_features, k), predictions (m, k), and a dict.
+    def _attribute(self, rows: Rows) -> Attributions:
+        """The attributions of rows.
 
-        Predictions have the precision of the model. The dict has further fields of the
-        explanation: ``standard_errors`` if values are sampled, ``approximation`` if
-        they deviate from the definition, ``value_name`` if they are not Shapley values.
+        Fields are ``standard_errors`` if values are sampled, ``approximation`` if they
+        deviate from the definition, ``value_name`` if they are not Shapley values.
         """
 
     @property
@@ -220,24 +230,24 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
     ) -> None:
         """Warn where base values and attributions miss the predictions."""
         rounding = _ROUNDING.get(predictions.dtype.type, _ROUNDING_OF_DOUBLES)
-        missed, largest = [], 0.0
+        rows_missed, largest_error = [], 0.0
         for block in slices(len(values), batch_rows(2 * values[:1].nbytes)):
-            start, expected = base_values[block], predictions[block]
-            addends = values[block]
-            error = np.abs(start + addends.sum(axis=1) - expected)
-            size = np.abs(start) + np.abs(expected)
-            far = np.flatnonzero((error > rounding * size).any(axis=1))
+            base, expected = base_values[block], predictions[block]
+            attributions = values[block]
+            error = np.abs(base + attributions.sum(axis=1) - expected)
+            size = np.abs(base) + np.abs(expected)
             # Cheap test first: few rows need the sizes of all attributions.
-            size = size[far] + np.abs(addends[far]).sum(axis=1)
-            far = far[(error[far] > rounding * size).any(axis=1)]
-            missed += (block.start + far).tolist()
-            largest = max(largest, error.max())
-        if missed:
+            missed = np.flatnonzero((error > rounding * size).any(axis=1))
+            size = size[missed] + np.abs(attributions[missed]).sum(axis=1)
+            missed = missed[(error[missed] > rounding * size).any(axis=1)]
+            rows_missed += (block.start + missed).tolist()
+            largest_error = max(largest_error, error.max())
+        if rows_missed:
             warn(
                 "Fit again, to a model whose predictions stay the same: base value "
-                f"and attributions miss the prediction of {len(missed)} of "
-                f"{len(values)} rows, by up to {largest:.3g}; the first is row "
-                f"{missed[0]}.",
+                f"and attributions miss the prediction of {len(rows_missed)} of "
+                f"{len(values)} rows, by up to {largest_error:.3g}; the first is row "
+                f"{rows_missed[0]}.",
                 AdditivityWarning,
             )
 
@@ -251,12 +261,12 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
 def _sizes(inspector: BaseAttribution, sample: Sample) -> NDArray[np.float64]:
     """Summed absolute values of each feature, (n_features + 1, k); weights last."""
     rows, weights = sample.rows, sample.weights
-    n_features, k = len(inspector._attributed()), len(inspector.output_names_)
-    total = np.zeros((n_features + 1, k))
+    n_features, n_outputs = len(inspector._attributed()), len(inspector.output_names_)
+    total = np.zeros((n_features + 1, n_outputs))
     blocks = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
-    for block in counted(list(blocks)):
+    for block in with_progress(list(blocks)):
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            values, *_ = inspector._attribute(rows.sliced(block))
+            values = inspector._attribute(rows.sliced(block)).values
         check_no_overflow(values, "values", block.start)
         total[:-1] += np.tensordot(weights[block], np.abs(values), axes=1)
     total[-1] = weights.sum()

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 
@@ -29,23 +28,7 @@ def attributions_as_columns(self: Any, X: Any) -> NDArray[np.float64]:
     return values.reshape(len(values), -1)
 
 
-def attribution_names(
-    self: Any, input_features: ArrayLike | None = None
-) -> NDArray[np.object_]:
-    """Names of the columns that `transform` returns.
-
-    Parameters
-    ----------
-    input_features : array-like of str or None, default=None
-        Names of the input features if `fit` saw none.
-
-    Returns
-    -------
-    ndarray of str objects
-        Names of features or groups, followed by the output's name if there are
-        several.
-    """
-    check_is_fitted(self)
+def attribution_names(self: Any, input_features: ArrayLike | None) -> list[str]:
+    """Names of features or groups, followed by the output's if there are several."""
     names, outputs = self._names_out(input_features, self._attributed())
-    names_out = [f"{name}{output}" for name in names for output in outputs]
-    return np.array(names_out, dtype=object)
+    return [f"{name}{output}" for name in names for output in outputs]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
+from sklearn_interpret._core.rules.coded_conditions import Condition as CodeInterval
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.dates import date_between
 from sklearn_interpret._model.rows.features import named_as_left_out, untreatable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
 # Columns of at most this number of levels are never taken for identifiers: tables of a
-# few rows are examples, whose levels are meant.
+# few rows are examples, whose levels are meant. Chosen by hand.
 _MOST_LEVELS = 10
 
 
@@ -52,15 +53,13 @@ class ConditionSpace:
         left_out = untreatable(rows, self.nominal)
         if left_out:
             named_as_left_out(rows, left_out)
-        values: Any
         for j, nominal in enumerate(self.nominal):
+            values: Any
             if rows.column_array(j).dtype.kind == "c":
                 raise ValueError(f"Complex data not supported: {self.names[j]!r}.")
             if j in left_out:  # of one level, on which there is no condition
-                column_codes, values = (
-                    np.zeros(rows.n_rows, dtype=np.intp),
-                    np.array([""]),
-                )
+                column_codes = np.zeros(rows.n_rows, dtype=np.intp)
+                values = np.array([""])
             elif nominal:
                 column_codes, values = rows.encode_column(j)
             else:
@@ -77,7 +76,7 @@ class ConditionSpace:
 
     def leave_out_identifiers(self, among: NDArray[np.bool_]) -> list[str]:
         """Make columns constant that have a level for each row or two; their names."""
-        codes: Any = self.table.codes.copy()
+        codes = self.table.codes.copy()
         names = []
         for j in np.flatnonzero(self.nominal & among):
             n_levels = len(np.unique(codes[j][codes[j] < len(self.values[j])]))
@@ -85,10 +84,10 @@ class ConditionSpace:
                 self.values[j], codes[j] = self.values[j][:1], 0
                 names.append(self.names[j])
         if names:
-            self.table = self._table_of(codes)
+            self.table = self._table_of(list(codes))
         return names
 
-    def conditions(self, rule: list[tuple[int, int, int]]) -> tuple[Condition, ...]:
+    def conditions(self, rule: list[CodeInterval]) -> tuple[Condition, ...]:
         """A rule of intervals of codes, as a tuple of `Condition`."""
         return tuple(self.condition(*interval) for interval in merged(rule))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -22,12 +23,27 @@ from sklearn_interpret._model.responses.predictors import (
     unfrozen,
     weight_parameter,
 )
+from sklearn_interpret._model.rows.validation import FitArguments
 from sklearn_interpret.base import BaseInspector
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.sample import Sample
+
+    # Positions of training rows and of test rows.
+    _Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+# Mark of rows of `fit` that have weight zero, and so are not in the sample.
+_NOT_IN_SAMPLE = -1
+
+
+class FitInput(NamedTuple):
+    """The input of `fit`."""
+
+    X: Any  # the rows, in the user's container
+    params: dict[str, Any]  # of the estimator's `fit`
+    groups: NDArray[Any] | None  # of the rows, for `cv`
 
 
 class RefittingMixin(BaseInspector):
@@ -36,14 +52,9 @@ class RefittingMixin(BaseInspector):
     _refits = True
     _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
 
-    def _fit_estimator(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        params: dict[str, Any],
-        context: Any,
-    ) -> None:
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
+        """Fit the estimator; keep the input of `fit` for further fits."""
+        X, _, sample_weight, params = arguments
         groups = None
         if hasattr(self, "cv") and routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
@@ -51,11 +62,12 @@ class RefittingMixin(BaseInspector):
         elif hasattr(self, "cv"):
             params = dict(params)
             groups = params.pop("groups", None)
+            arguments = arguments._replace(params=params)
         if groups is not None:
             groups = column_or_1d(groups)
             check_consistent_length(X, groups)
-        super()._fit_estimator(X, y, sample_weight, params, context)
-        self._fit_input = X, self._estimator_fit_params(sample_weight, params), groups
+        super()._fit_estimator(arguments, context)
+        self._fit_input = FitInput(X, self._estimator_fit_params(arguments), groups)
 
     def _unfitted(self) -> BaseEstimator:
         """A clone of the estimator to fit."""
@@ -63,8 +75,7 @@ class RefittingMixin(BaseInspector):
 
     def _fit_parameters(self, index: NDArray[np.intp]) -> dict[str, Any]:
         """Parameters of the estimator's `fit` for rows at these positions."""
-        X, params, _ = self._fit_input
-        return parameters_of_rows(X, params, index)
+        return parameters_of_rows(self._fit_input.X, self._fit_input.params, index)
 
     def _parameters_of_copies(self, sample: Sample) -> dict[str, Any]:
         """Parameters of the estimator's `fit`, with the weights of these rows."""
@@ -75,47 +86,39 @@ class RefittingMixin(BaseInspector):
             for name, values in self._fit_parameters(sample.index).items()
         }
 
-    def _splits(
-        self, sample: Sample, y: NDArray[Any] | None, cv: Any
-    ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    def _splits(self, sample: Sample, y: NDArray[Any] | None, cv: Any) -> list[_Split]:
         """Positions of training and test rows within the sample."""
-        # The user's positions count rows of weight zero, which the sample lacks.
-        are_positions = not (cv is None or isinstance(cv, Real) or hasattr(cv, "split"))
-        if are_positions:
+        if cv is None or isinstance(cv, Real) or hasattr(cv, "split"):
+            splitter = check_cv(cv, y, classifier=is_classifier(self.estimator_))
+            groups = self._groups_of(sample, cv)
+            splits = splitter.split(sample.rows.native, y, groups)
+            position_in_sample = np.arange(sample.rows.n_rows)
+        else:
+            # The user's positions count rows of weight zero, which the sample lacks.
             splits = list(cv)
-        else:
-            groups = self._fit_input[2]
-            if groups is not None:
-                groups = groups[sample.index]
-                if not hasattr(cv, "split"):
-                    raise ValueError(
-                        f"cv={cv!r} does not split by the groups given to fit: pass "
-                        "sklearn.model_selection.GroupKFold() or another splitter."
-                    )
-            cv = check_cv(cv, y, classifier=is_classifier(self.estimator_))
-            splits = cv.split(sample.rows.native, y, groups)
-        n_rows = self._fit_input[0].shape[0] if are_positions else sample.rows.n_rows
-        positions = np.full(n_rows, -1)
-        members = sample.index if are_positions else slice(None)
-        positions[members] = np.arange(sample.rows.n_rows)
-        pairs = []
-        fault = "it yields nothing: pass a list, since an iterator works only once."
-        for number, split in enumerate(splits):
-            fault = f"split {number} of {n_rows} rows is not."
-            try:
-                train, test = (positions[np.asarray(rows)] for rows in split)
-            except (TypeError, ValueError, IndexError):
-                break
-            pairs.append((train[train >= 0], test[test >= 0]))
-            if not all(rows.size for rows in pairs[-1]):
-                break
-        else:
-            if pairs:
-                return pairs
-        raise ValueError(
-            "cv must yield pairs (train, test) of positions of rows, neither of them "
-            f"empty; {fault}"
-        )
+            position_in_sample = np.full(self._fit_input.X.shape[0], _NOT_IN_SAMPLE)
+            position_in_sample[sample.index] = np.arange(sample.rows.n_rows)
+        pairs = [
+            _checked_split(number, split, position_in_sample)
+            for number, split in enumerate(splits)
+        ]
+        if not pairs:
+            _refuse_splits(
+                "it yields nothing: pass a list, since an iterator works only once."
+            )
+        return pairs
+
+    def _groups_of(self, sample: Sample, cv: Any) -> NDArray[Any] | None:
+        """Groups of the rows of a sample, for a `cv` that splits by them."""
+        groups = self._fit_input.groups
+        if groups is None:
+            return None
+        if not hasattr(cv, "split"):
+            raise ValueError(
+                f"cv={cv!r} does not split by the groups given to fit: pass "
+                "sklearn.model_selection.GroupKFold() or another splitter."
+            )
+        return groups[sample.index]
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Routing of metadata: to the estimator's `fit`, and `groups` to `cv`.
@@ -131,3 +134,23 @@ class RefittingMixin(BaseInspector):
             splitter = self.cv if hasattr(self.cv, "split") else check_cv(None)
             router.add(splitter=splitter, method_mapping=mapping)
         return router
+
+
+def _checked_split(
+    number: int, split: Any, position_in_sample: NDArray[np.intp]
+) -> _Split:
+    """Training and test rows of a pair of `cv`, as positions within the sample."""
+    train = test = np.empty(0, dtype=np.intp)
+    with suppress(TypeError, ValueError, IndexError):
+        train, test = (position_in_sample[np.asarray(rows)] for rows in split)
+    train, test = train[train != _NOT_IN_SAMPLE], test[test != _NOT_IN_SAMPLE]
+    if not (train.size and test.size):
+        _refuse_splits(f"split {number} of {len(position_in_sample)} rows is not.")
+    return train, test
+
+
+def _refuse_splits(fault: str) -> NoReturn:
+    raise ValueError(
+        "cv must yield pairs (train, test) of positions of rows, neither of them "
+        f"empty; {fault}"
+    )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._core.influence.score_models import ScoreModel
     from sklearn_interpret._core.regression.working_regression import FittedRegression
+    from sklearn_interpret._core.statistics.score_losses import Loss
     from sklearn_interpret._model.gradients.objectives import Objective
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -101,7 +102,7 @@ def scores_of(name: str, estimator: BaseEstimator, sample: Sample) -> ScoreModel
     return fitted_scores(estimator, sample.rows.native, y, sample.weights)
 
 
-def has_known_dispersion(loss: Any) -> bool:
+def has_known_dispersion(loss: Loss) -> bool:
     """Whether the dispersion is one: of classes and counts."""
     return isinstance(loss, Logistic) or loss == HalfTweedie(1)
 

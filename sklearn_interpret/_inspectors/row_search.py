@@ -13,15 +13,18 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.rows.lazy import lazy_transformer
-from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import FitArguments, empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from sklearn_interpret.explanations import RowExplanation
@@ -66,17 +69,18 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             tags.target_tags = replace(tags.target_tags, multi_output=False)
         return tags
 
-    def _fit_estimator(self, X: Any, y: ArrayLike | None, *fit_arguments: Any) -> None:
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
         """Fit a clone; a column of targets becomes a vector, as the tags promise."""
+        y = arguments.y
         if y is not None and np.asarray(y).shape[1:] == (1,):
-            y = column_or_1d(y, warn=True)
-        super()._fit_estimator(X, y, *fit_arguments)
+            arguments = arguments._replace(y=column_or_1d(y, warn=True))
+        super()._fit_estimator(arguments, context)
 
     def _inspect(self, sample: Sample, response: TargetOutcome) -> None:
         self._outcome = response
         self._response_name = response.response.name
         self._actionability = self._make_actionability(sample.rows, sample.weights)
-        # Errors belong to `fit`.
+        # The model is asked once, so that its errors are raised in `fit`.
         _ = response.asked(sample.rows.take([0]).native).scores
         self._fit_search(sample, response, self._actionability)
 
@@ -109,17 +113,18 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         search: Callable[..., Any],
         problem: SearchProblem,
         index: NDArray[np.intp],
-        together: int,
-    ) -> Iterator[Any]:
-        """Blocks of up to `together` rows at `index`, and the results of `search`.
+        most_rows: int,
+    ) -> Iterator[tuple[NDArray[np.intp], Any]]:
+        """Blocks of up to `most_rows` rows at `index`, and the results of `search`.
 
         Workers share the blocks.
         """
-        shared = -(-len(index) // effective_n_jobs(self.n_jobs))
-        block_slices = slices(len(index), max(1, min(together, shared)))
-        blocks = [(problem, index[block]) for block in block_slices]
-        results = run(search, blocks, n_jobs=self.n_jobs)
-        return zip((block for _, block in blocks), results, strict=True)
+        rows_of_worker = -(-len(index) // effective_n_jobs(self.n_jobs))
+        size = max(1, min(most_rows, rows_of_worker))
+        blocks = [index[block] for block in slices(len(index), size)]
+        tasks = [(problem, block) for block in blocks]
+        results = run(search, tasks, n_jobs=self.n_jobs)
+        return zip(blocks, results, strict=True)
 
     def _explanation(
         self,
@@ -131,17 +136,16 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
     ) -> RowExplanation:
         """A RowExplanation of encoded rows for the rows of a problem.
 
-        `asked` is the `AskedRows` of the encoded rows.
+        `asked` are the encoded rows as the model sees them, and its answers.
         """
-        response, before = problem.outcome.response, problem.originals
-        original = before.scores
+        response, originals = problem.outcome.response, problem.originals
+        original = originals.scores
         single = original.shape[1] == 1
         predictions, answers = asked.scores, {}
         if problem.outcome.interval is None:
-            classes, original_answers = response.classes, before.answers
             answers = {
-                "answers": classes[asked.answers],
-                "original_answers": classes[original_answers],
+                "answers": response.classes[asked.answers],
+                "original_answers": response.classes[originals.answers],
             }
         return RowExplanation(
             asked.native,
@@ -150,7 +154,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             beyond_data=problem.actionability.beyond(values, problem.values[origin]),
             predictions=predictions[:, 0] if single else predictions,
             original_predictions=original[:, 0] if single else original,
-            data=before.native,
+            data=originals.native,
             feature_names=problem.rows.names,
             output_names=response.output_names(original.shape[1]),
             response_name=self._response_name,
@@ -188,23 +192,11 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             nearest[rows, j] = rows_found.column_array(j)[first]
         return nearest
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns: those of the features.
+    get_feature_names_out = feature_names_out
 
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features where `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            The names.
-        """
-        check_is_fitted(self)
-        return np.asarray(check_feature_names_in(self, input_features), dtype=object)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names of the features."""
+        return check_feature_names_in(self, input_features)
 
 
 def checked_limits(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.plain import from_plain, to_plain
 
@@ -114,6 +115,26 @@ else:
         fit_context,
         with_callbacks,
     )
+
+
+def feature_names_out(
+    self: Any, input_features: ArrayLike | None = None
+) -> NDArray[np.object_]:
+    """Names of the columns that `transform` returns.
+
+    Parameters
+    ----------
+    input_features : array-like of str or None, default=None
+        Names of the input features if `fit` saw none.
+
+    Returns
+    -------
+    ndarray of str objects
+        One for each column: the name of a feature, a group, a pair or a term, followed
+        by that of the output if there are several.
+    """
+    check_is_fitted(self)
+    return np.array(self._column_names(input_features), dtype=object)
 
 
 def plain_state(self: Any) -> Any:

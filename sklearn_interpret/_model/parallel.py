@@ -20,24 +20,28 @@ from sklearn import get_config
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
 T = TypeVar("T")
+# Text, category, file name and line number of a warning, as `warn_explicit` takes them.
+_CaughtWarning = tuple[str, type[Warning], str, int]
+
 # A batch has 4 MiB, about the size of a processor's cache, or 16384 rows where these
-# are more: larger batches miss the cache, smaller ones pay for more calls.
+# are more: larger batches miss the cache, smaller ones pay for more calls. Both are
+# chosen by hand.
 _PREFERRED_BYTES = 4 * 2**20
 _PREFERRED_ROWS = 2**14
 
-# Bytes and least number of rows of a block that is summed, fixed so that sums do not
-# depend on any setting.
+# Bytes of a block of rows that is summed, and its least number of rows. They are fixed,
+# so that sums do not depend on any setting.
 _BLOCK_BYTES = 2**23
 _FEWEST_BLOCK_ROWS = 2**10
 # Pieces of work for each of several workers: the others wait for the last piece, which
-# is a quarter of a worker's share.
-_PIECES = 4
+# is a quarter of a worker's share, and more pieces cost more calls. Chosen by hand.
+_PIECES_PER_WORKER = 4
 
 
 def batch_rows(row_bytes: int) -> int:
@@ -73,7 +77,7 @@ def slices(n_rows: int, step: int) -> Iterator[slice]:
 def worker_slices(n_rows: int, n_jobs: int | None) -> Iterator[slice]:
     """Slices of rows that workers take: all for one, else several for each."""
     n_workers = effective_n_jobs(n_jobs)
-    n_pieces = _PIECES * n_workers if n_workers > 1 else 1
+    n_pieces = _PIECES_PER_WORKER * n_workers if n_workers > 1 else 1
     return slices(n_rows, max(1, -(-n_rows // n_pieces)))
 
 
@@ -221,14 +225,14 @@ def run(
         Result of `function`.
     """
     if _n_workers(n_jobs, tasks) <= 1:
-        yield from counted(starmap(function, tasks), len(tasks))
+        yield from with_progress(starmap(function, tasks), len(tasks))
         return
     # Nested parallelism: workers times threads must not exceed the cores.
     work = _limited_calls(function, tasks, n_jobs)
     return_as = _return_as(get_active_backend()[0])
     with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
         calls = Parallel(n_jobs=n_jobs, return_as=return_as)(work)
-        results = list(counted(calls, len(tasks)))
+        results = list(with_progress(calls, len(tasks)))
     yield from _with_warnings(results)
 
 
@@ -253,7 +257,7 @@ def stream(
         backend, _ = get_active_backend()
         parallel = Parallel(n_jobs=n_jobs, return_as=_return_as(backend))
         results = _with_warnings(parallel(work))
-    return counted(chain.from_iterable(results), n_items or len(tasks))
+    return with_progress(chain.from_iterable(results), n_items or len(tasks))
 
 
 def run_in_threads(
@@ -267,14 +271,14 @@ def run_in_threads(
     A backend that the caller has chosen is used in any case.
     """
     if _n_workers(n_jobs, tasks) <= 1:
-        yield from counted(starmap(function, tasks), len(tasks))
+        yield from with_progress(starmap(function, tasks), len(tasks))
         return
     backend, _ = get_active_backend(prefer="threads")
     with limit_threads(1):
         results = Parallel(
             n_jobs=n_jobs, prefer="threads", return_as=_return_as(backend)
         )(_Shared(function, tasks).calls(call, tasks))
-        yield from counted(results, len(tasks))
+        yield from with_progress(results, len(tasks))
 
 
 def _n_workers(n_jobs: int | None, tasks: Sequence[tuple[Any, ...]]) -> int:
@@ -339,7 +343,8 @@ def _cores_each(n_workers: int) -> int:
 
 def _limited(
     n_workers: int, shared: Callable[..., Any], unshared: tuple[Any, ...]
-) -> tuple[Any, list[tuple[Any, ...]]]:
+) -> tuple[Any, list[_CaughtWarning]]:
+    """Result of a call with its share of the cores, and the warnings that it issued."""
     # Cores of the worker's machine, which may not be the caller's.
     cores = _cores_each(n_workers)
     # A model with n_jobs would otherwise get the workers of the whole cluster.
@@ -356,7 +361,7 @@ def _limited(
 
 
 def _with_warnings(
-    results: Iterable[tuple[Any, list[tuple[Any, ...]]]],
+    results: Iterable[tuple[Any, list[_CaughtWarning]]],
 ) -> Iterator[Any]:
     """Results of `_limited`; each warning of the workers is issued once."""
     issued = set()

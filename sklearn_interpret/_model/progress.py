@@ -1,9 +1,14 @@
-"""Progress of a call: its loops count their items; the share done is reported."""
+"""Progress of a call: its loops count their items; the share done is reported.
+
+Loops in methods go over `with_progress(items)`. `shows_progress` decorates a method
+whose progress is printed, as its parameter `verbose` says, and reported to callbacks.
+"""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import wraps
 from time import monotonic
 from typing import Any, TypeVar, cast
@@ -28,13 +33,20 @@ _current: ContextVar["_Progress | None"] = ContextVar("progress", default=None)
 PERCENTS = 100
 # Seconds between printed lines.
 _SECONDS = 1.0
-# Calls of more seconds say so in one line, and in a warning. The first estimate comes
-# when a fifth of that has passed: the first items may take longer than others.
-_LONG, _COSTLY = 5.0, 60.0
+# Calls of more seconds say so in one line.
+_LONG = 5.0
+# Calls of more seconds raise a warning, so that users can stop them early.
+_COSTLY = 60.0
+# Share of these times that passes before the first estimate: the first items may take
+# longer than others.
+_SHARE_OBSERVED = 0.2
 
 
-def counted(items: Any, total: int | None = None) -> Any:
-    """The items of a loop, `total` or len(items) of them, counted if anyone listens."""
+def with_progress(items: Any, total: int | None = None) -> Any:
+    """The items of a loop; where progress is shown, each item that ends is counted.
+
+    There are `total` of them, by default len(items).
+    """
     progress = _current.get()
     if progress is None:
         return items
@@ -43,7 +55,15 @@ def counted(items: Any, total: int | None = None) -> Any:
 
 def phases(number: int) -> Iterator[int]:
     """An iterator whose `next` begins each of the phases of a call in turn."""
-    return iter(counted(range(number)))
+    return iter(with_progress(range(number)))
+
+
+@dataclass(eq=False)
+class _Loop:
+    """A running loop: the number of its items, and how many of them are done."""
+
+    n_items: int
+    n_done: int = 0
 
 
 class _Progress:
@@ -53,29 +73,30 @@ class _Progress:
         self.estimator, self._context = estimator, context
         self._name = f"{type(estimator).__name__}.{call}"
         self._verbose = getattr(estimator, "verbose", 0)
-        self._loops: list[list[int]] = []  # items done, and their number, of each
-        self._percent, self._estimates = 0, [_LONG, _COSTLY]
+        self._loops: list[_Loop] = []  # the outermost first
+        self._percent, self._unsaid = 0, [_LONG, _COSTLY]
         self._start = self._printed = monotonic()
         self._print("0 % done")
 
     def count(self, items: Iterable[T], total: int) -> Iterator[T]:
-        """The items of a loop; a second loop in an item counts where it is further."""
-        loop, depth = [0, max(total, 1)], len(self._loops)
+        """The items of a loop; a second one within an item shows once it is further."""
+        loop, depth = _Loop(max(total, 1)), len(self._loops)
         self._loops.append(loop)
         try:
             for item in items:
                 yield item
-                loop[0] += 1
+                loop.n_done += 1
                 self._update()
         finally:
-            if any(running is loop for running in self._loops):
+            if loop in self._loops:  # with all loops inside that were not finished
                 del self._loops[depth:]
 
     def _update(self) -> None:
-        share, width = 0.0, 1.0
-        for done, total in self._loops:
-            width /= total
-            share += done * width
+        """Report the share done, if it has reached another percent."""
+        share, item_share = 0.0, 1.0
+        for loop in self._loops:
+            item_share /= loop.n_items
+            share += loop.n_done * item_share
         percent = int(PERCENTS * share)
         if not self._percent < percent < PERCENTS:  # the end reports the last one
             return
@@ -101,11 +122,11 @@ class _Progress:
 
     def _say_if_long(self, seconds: float, share: float) -> None:
         """Say once that the call takes long, and warn once that it is costly."""
-        while self._estimates and seconds > self._estimates[0] / 5:
-            if seconds / share < self._estimates[0]:
+        while self._unsaid and seconds > _SHARE_OBSERVED * self._unsaid[0]:
+            if seconds / share < self._unsaid[0]:
                 return
             left = duration_in_words(seconds * (1 - share) / share)
-            if self._estimates.pop(0) == _LONG:
+            if self._unsaid.pop(0) == _LONG:
                 text = f"[{self._name}] {self._percent} % done, about {left} left"
                 print(f"{text} (verbose=0 leaves this out)", file=sys.stderr)  # noqa: T201
             else:

@@ -32,18 +32,23 @@ if TYPE_CHECKING:
 # Keyword arguments of an artist.
 Style = dict[str, Any]
 
-# Sizes in inches.
-PANEL_WIDTH, PANEL_HEIGHT, BELOW_HEIGHT = 3.6, 2.9, 1.5
+# Sizes in inches: of a panel in a grid, of one with a colour bar, of the smaller panel
+# below it, and of a single panel.
+PANEL_WIDTH = 3.6
+PANEL_HEIGHT = 2.9
 BAR_PANEL_WIDTH = 4.4
-SINGLE_WIDTH, SINGLE_HEIGHT = 5.6, 4.0
-WIDE = 3.5  # least width of an axes that may have a legend to its right
-GAP = 0.04  # least distance from texts to the edge of a figure
-SIDE_WIDTH = 24  # characters of a name there
-BELOW = "below"  # label of the lower axes of a panel
-# More panels are laid out without measuring their labels, which takes as long as their
-# drawing: 10 of 20 seconds for 300 panels of one line each (measured).
-MANY = 30
-LEGEND_LINE, HANDLE_WIDTH = 0.23, 0.7  # height of a line, width of a handle
+BELOW_HEIGHT = 1.5
+SINGLE_WIDTH = 5.6
+SINGLE_HEIGHT = 4.0
+LEAST_SIDE_WIDTH = 3.5  # least width of an axes that may have a legend to its right
+EDGE_GAP = 0.04  # least distance from texts to the edge of a figure
+LEGEND_LINE_HEIGHT = 0.23
+HANDLE_WIDTH = 0.7  # of a legend
+SIDE_NAME_LENGTH = 24  # characters of a name in a legend to the right
+BELOW_LABEL = "below"  # label of the lower axes of a panel
+# More panels are laid out without measuring their labels, which takes about as long as
+# drawing them.
+MOST_MEASURED = 30
 
 
 def import_late(module: str, caller: str) -> Any:
@@ -78,10 +83,10 @@ def merged_style(defaults: Style, style: Style | None, artist: type[Artist]) -> 
 class Slot:
     """Space for one panel: a smaller panel below, a colour bar, names of levels."""
 
-    below: bool = False
-    bar: bool = False
+    below: bool = False  # whether there is a smaller panel below
+    bar: bool = False  # whether there is a colour bar
     ticks: float = 0.0  # inches that names of levels take below
-    side: float = 0.0  # and to the left
+    side: float = 0.0  # inches that names of levels take to the left
     height: float = 0.0  # least height in inches
 
 
@@ -138,7 +143,7 @@ def take_axes(
         size = figure_size(shape, slots)
         if panel_size is not None:
             size = shape[1] * panel_size[0], shape[0] * panel_size[1]
-        layout = "none" if len(slots) > MANY else "constrained"
+        layout = "none" if len(slots) > MOST_MEASURED else "constrained"
         figure = plt.figure(figsize=size, layout=layout)
         return _grid(figure, None, shape, slots)
     if len(slots) == 1 and not slots[0].below:
@@ -218,8 +223,9 @@ def make_room(figure: Figure | SubFigure) -> None:
 
     if not _is_unarranged(figure):
         return
-    pars, inner = figure.subplotpars, figure.bbox.padded(-GAP * figure.dpi)
-    least = np.array([pars.right - pars.left, pars.top - pars.bottom]) / 2
+    pars, inner = figure.subplotpars, figure.bbox.padded(-EDGE_GAP * figure.dpi)
+    # Axes keep half of their width and height.
+    least_size = np.array([pars.right - pars.left, pars.top - pars.bottom]) / 2
     for _ in range(3):  # an axes of fixed aspect moves by less than its margin
         boxes = [ax.get_tightbbox() for ax in figure.axes if ax.get_visible()]
         box = Bbox.union([inner, *filter(None, boxes)])
@@ -228,14 +234,14 @@ def make_room(figure: Figure | SubFigure) -> None:
         if not below.any() and not above.any():
             return
         low, high = np.array([[pars.left, pars.bottom], [pars.right, pars.top]])
-        share = np.clip((high - low - least) / (below + above + 1e-9), 0, 1)
+        share = np.clip((high - low - least_size) / (below + above + 1e-9), 0, 1)
         (left, bottom), (right, top) = low + share * below, high - share * above
         figure.subplots_adjust(left=left, bottom=bottom, right=right, top=top)
 
 
 def _is_unarranged(figure: Figure | SubFigure) -> TypeGuard[Figure]:
     """Whether the figure has no layout, and no axes placed by hand."""
-    if figure is not figure.figure or len(figure.axes) > MANY:
+    if figure is not figure.figure or len(figure.axes) > MOST_MEASURED:
         return False  # figures within others share their margins
     gridded = [ax.get_in_layout() and ax.get_subplotspec() for ax in figure.axes]
     return figure.get_layout_engine() is None and all(gridded)
@@ -357,7 +363,9 @@ def _grid(
         upper = axes[row, column] = figure.add_subplot(cell)
         main.append(upper)
         if slot.below:
-            lower = figure.add_subplot(spec[row + 1, column], sharex=upper, label=BELOW)
+            lower = figure.add_subplot(
+                spec[row + 1, column], sharex=upper, label=BELOW_LABEL
+            )
             axes[row + 1, column] = lower
         below.append(axes[row + 1, column] if slot.below else None)
     starts_row = [panel % n_columns == 0 for panel in range(len(slots))]
@@ -378,7 +386,7 @@ def _canvas_of_array(ax: ArrayLike, slots: list[Slot], kind: type[Axes]) -> Canv
         raise ValueError(
             f"ax has {len(flat)} axes, but there are {_n_axes(slots)} panels to draw."
         )
-    flat.sort(key=lambda member: member.get_label() == BELOW)
+    flat.sort(key=lambda member: member.get_label() == BELOW_LABEL)
     lower = iter(flat[len(slots) :])
     below = [next(lower) if slot.below else None for slot in slots]
     axes = axes if axes.ndim == 2 else axes.reshape(1, -1)
@@ -425,7 +433,7 @@ def add_legend(
     style_kwargs["loc"] = f"{outside}lower center"
     style_kwargs["ncols"] = legend_columns(labels, width)
     more = _n_lines(canvas, labels, note) - n_lines
-    figure.set_figheight(height + LEGEND_LINE * more)
+    figure.set_figheight(height + LEGEND_LINE_HEIGHT * more)
     return named_legend(canvas.figure, handles, labels, **style_kwargs)
 
 
@@ -518,7 +526,7 @@ def side_legend(
     if not handles:
         return None
     position: Style = {"loc": corner, "framealpha": 0.85}
-    if has_side_room(ax) and axes_inches(ax)[0] >= WIDE:
+    if has_side_room(ax) and axes_inches(ax)[0] >= LEAST_SIDE_WIDTH:
         position = {
             "loc": "upper left",
             "bbox_to_anchor": (1.01, 1),
@@ -530,7 +538,7 @@ def side_legend(
         ax,
         handles,
         labels,
-        most=SIDE_WIDTH,
+        most=SIDE_NAME_LENGTH,
         title=title,
         fontsize="small",
         title_fontsize="small",

@@ -33,12 +33,12 @@ PALETTE = (
 SEQUENTIAL_MAP = "viridis"
 DIVERGING_MAP = "RdBu_r"
 # Of signs; colour-blind readers can distinguish them, also in print.
-UP_COLOUR, DOWN_COLOUR = "#D55E00", "#0072B2"
+UP_COLOUR = "#D55E00"
+DOWN_COLOUR = "#0072B2"
 # Of marks that have no value on a scale of colours.
 NEUTRAL_COLOUR = "0.62"
-# Least contrasts of lines and areas, and of text (WCAG 2, level AA), against their
-# background.
-SEEN, READ = 2.0, 4.5
+SEEN = 2.0  # least contrast of lines and areas against their background
+READ = 4.5  # least contrast of text against its background (WCAG 2, level AA)
 CLEARLY = 1.25  # a changed colour gets this multiple of the least contrast
 # Relative luminance of red, green and blue (Web Content Accessibility Guidelines).
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
@@ -150,8 +150,12 @@ def unused_colours(wanted: list[ColorType], ax: Axes) -> list[ColorType]:
             used |= set(map(to_hex, to_rgba_array(lines.get_colors())))
     unused: list[ColorType] = []
     for colour in wanted:
-        free = [c for c in (colour, *PALETTE) if to_hex(seen(c, ax)) not in used]
-        unused.append((free or [colour])[0])
+        candidates = [
+            candidate
+            for candidate in (colour, *PALETTE)
+            if to_hex(seen(candidate, ax)) not in used
+        ]
+        unused.append(candidates[0] if candidates else colour)
         used.add(to_hex(seen(unused[-1], ax)))
     return unused
 

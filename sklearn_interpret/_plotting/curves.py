@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 # width of an axes of 2.9 inches.
 MAX_RUG_TICKS = 200
 FEW_POINTS = 12  # lines of at most this number of points mark them
-# Heights at the bottom, in shares of the axes.
-RUG_HEIGHT, BAR_HEIGHT, HISTOGRAM_HEIGHT = 0.045, 0.07, 0.14
+# Heights of marks of the data at the bottom, in shares of the axes.
+RUG_HEIGHT = 0.045
+BAR_HEIGHT = 0.07
+HISTOGRAM_HEIGHT = 0.14
 MAX_BINS = 50  # of a histogram: bars of 4 points in a panel of 2.9 inches
 STEP_TOLERANCE = 1e-3  # deviation of values from equal steps, in steps: rounding
 
@@ -80,15 +82,15 @@ def draw_aside(
 ) -> list[Line2D]:
     """Hollow marks to the right of the lines, with a name above or below them."""
     numbers = np.asarray(values, dtype=np.float64)
-    low = numbers.mean() < np.mean(ax.get_ylim())
+    are_low = numbers.mean() < np.mean(ax.get_ylim())
     ax.text(
         x,
-        0.97 if low else 0.03,
+        0.97 if are_low else 0.03,
         text,
         transform=ax.get_xaxis_transform(),
         rotation=90,
         ha="center",
-        va="top" if low else "bottom",
+        va="top" if are_low else "bottom",
         fontsize="x-small",
         color=shade(ax, 0.7),
     )
@@ -113,8 +115,8 @@ def draw_curves(
     from matplotlib.collections import LineCollection
 
     # The same transparency is invisible on dark paper.
-    most = 0.6 if text_on(paper(ax)) == "black" else 0.9
-    alpha = float(np.clip(50 * most / max(len(curves), 1), 0.1, most))
+    highest = 0.6 if text_on(paper(ax)) == "black" else 0.9
+    alpha = float(np.clip(50 * highest / max(len(curves), 1), 0.1, highest))
     if len(colours) > 1:  # readers compare the colours of single curves
         alpha = max(alpha, 0.5)
     style_kwargs: Style = {"alpha": alpha, "linewidths": 0.8, "zorder": 2}
@@ -233,25 +235,25 @@ def draw_histogram(
 
 
 def _histogram(
-    values: NDArray[np.float64], widest: float
+    values: NDArray[np.float64], most_width: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
     """Left and right ends of the bars, and the number of values in each.
 
-    Few distinct values have a bar each, of at most the width `widest`. Bars of whole
-    numbers, or of other values in equal steps, hold the same number of steps.
+    Few distinct values have a bar each, of at most `most_width`. Bars of whole numbers,
+    or of other values in equal steps, hold the same number of steps.
     """
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) <= FEW_POINTS:
-        half = min(0.8 * np.diff(distinct).min(initial=np.inf), widest) / 2
+        half = min(0.8 * np.diff(distinct).min(initial=np.inf), most_width) / 2
         return distinct - half, distinct + half, counts
     n_bins = int(np.clip(np.sqrt(len(values)) * 1.5, 5, MAX_BINS))
     edges = np.linspace(distinct[0], distinct[-1], n_bins + 1)
     step = np.diff(distinct).min()
     n_steps = (distinct - distinct[0]) / step
     if np.abs(n_steps - np.round(n_steps)).max() < STEP_TOLERANCE:
-        size = np.ceil((n_steps[-1] + 1) / n_bins)
-        n_bins = int(np.ceil((n_steps[-1] + 1) / size))
-        edges = distinct[0] + step * (size * np.arange(n_bins + 1) - 0.5)
+        steps_per_bin = np.ceil((n_steps[-1] + 1) / n_bins)
+        n_bins = int(np.ceil((n_steps[-1] + 1) / steps_per_bin))
+        edges = distinct[0] + step * (steps_per_bin * np.arange(n_bins + 1) - 0.5)
     bins = np.searchsorted(edges[1:-1], values, side="right")
     return edges[:-1], edges[1:], np.bincount(bins, minlength=n_bins)
 

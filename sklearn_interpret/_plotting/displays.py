@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,6 +72,13 @@ COUNTS = (
 )
 
 
+class LabelNames(NamedTuple):
+    """Names in the label of the response."""
+
+    target_name: str | None
+    unit: str | None
+
+
 class DisplayMixin:
     """Adds words for the response, and a short description, to a display."""
 
@@ -103,9 +110,10 @@ class DisplayMixin:
             names = getattr(results, f"{noun}_names", None)
             if names is not None:
                 texts = shorten_all(names, 24)
-                first = texts[:MOST_SHOWN] + ["..."] * (len(texts) > MOST_SHOWN)
-                count = f"{len(texts)} {noun}{'s'[: len(texts) != 1]}"
-                counts.append(f"{count}: {', '.join(first)}")
+                listed = ", ".join(texts[:MOST_SHOWN])
+                if len(texts) > MOST_SHOWN:
+                    listed += ", ..."
+                counts.append(f"{len(texts)} {noun}{'s'[: len(texts) != 1]}: {listed}")
         return f"{type(self).__name__}({'; '.join(counts)})"
 
     def _repr_png_(self) -> bytes | None:
@@ -121,8 +129,8 @@ class DisplayMixin:
 
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
-        """Names that users of a method may set, each with its documentation."""
-        return [(keyword_names(cls.plot), cls.plot)]
+        """Parameters that users of a method may set."""
+        return [Taker(keyword_names(cls.plot), cls.plot)]
 
     def _take(
         self, ax: Any, size: tuple[float, float] = (SINGLE_WIDTH, SINGLE_HEIGHT)
@@ -298,7 +306,7 @@ default=None
             rows of which one must be chosen; rows missing; bad input.
         """
         params = params if features is None else {**params, "features": features}
-        data, names = Data(X, y, sample_weight), (target_name, unit)
+        data, names = Data(X, y, sample_weight), LabelNames(target_name, unit)
         return cls._of_estimator(estimator, data, params, names, ax)
 
     @classmethod
@@ -307,13 +315,10 @@ default=None
         estimator: Any,
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Any,
     ) -> Self:
-        """The display of an estimator, drawn.
-
-        `names` are those of the target and of the unit of the response.
-        """
+        """The display of an estimator, drawn."""
         fitted = is_inspector(estimator, cls._kinds)
         parameters, choices, options = cls._split(params, fitted)
         inspector = inspector_of(
@@ -357,13 +362,13 @@ default=None
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
         choices = cls._choice_names()
-        takers: list[Taker] = [(choices, cls), *super()._takers(method)]
+        takers = [Taker(choices, cls), *super()._takers(method)]
         if method == "from_explanation":
             return takers
-        inspector = cls._parameter_names(), cls._kinds[0]
-        folds = method == "from_cv_results"
-        maker = getattr(cls, "_from_folds" if folds else "_from_inspector")
-        return [inspector, (choices, maker), *takers]
+        inspector = Taker(cls._parameter_names(), cls._kinds[0])
+        of_folds = method == "from_cv_results"
+        maker = getattr(cls, "_from_folds" if of_folds else "_from_inspector")
+        return [inspector, Taker(choices, maker), *takers]
 
     @classmethod
     def _split(
@@ -373,12 +378,13 @@ default=None
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
         parameters, choices, options = split_keywords(params, takers)
         if fitted:  # the inspector's own parameters cannot be set any more
-            taken_over = choices.keys() | options.keys()
-            refused = {n: v for n, v in parameters.items() if n not in taken_over}
-            return refused, choices, options
-        # With one of these parameters, the inspector leaves nothing to choose.
-        settled = cls._choices & parameters.keys()
-        choices = {n: v for n, v in choices.items() if n not in settled}
+            # Those that the display takes too are not refused.
+            for name in choices.keys() | options.keys():
+                parameters.pop(name, None)
+            return parameters, choices, options
+        # A choice that is also the inspector's parameter is made there.
+        for name in cls._choices & parameters.keys():
+            choices.pop(name, None)
         return parameters, choices, options
 
 
@@ -462,7 +468,7 @@ default=None
             chosen; bad input.
         """
         params = params if features is None else {**params, "features": features}
-        data, names = Data(X, y, sample_weight), (target_name, unit)
+        data, names = Data(X, y, sample_weight), LabelNames(target_name, unit)
         return cls._of_folds(cv_results, data, params, names, ax)
 
     @classmethod
@@ -471,7 +477,7 @@ default=None
         cv_results: Mapping[str, Any],
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Any,
         **settings: Any,
     ) -> Self:
@@ -560,7 +566,8 @@ class ModelsMixin(Display):
         """
         params = params if features is None else {**params, "features": features}
         models, data = named_models(estimators), Data(X, None, sample_weight)
-        return cls._of_models(models, data, (target_name, unit), ax, **params)
+        names = LabelNames(target_name, unit)
+        return cls._of_models(models, data, names, ax, **params)
 
     @classmethod
     @abstractmethod
@@ -568,7 +575,7 @@ class ModelsMixin(Display):
         cls,
         models: dict[str, Any],
         data: Data,
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Any,
         **params: Any,
     ) -> Self:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.explanations import BaseExplanation
 
-NAME_LENGTH, VALUE_LENGTH = 28, 18  # characters of the names and values of an entry
+NAME_LENGTH = 28  # characters of the names of an entry
+VALUE_LENGTH = 18  # characters of its values
 MISSING = label_text(np.nan)
 
 
@@ -91,9 +92,11 @@ class FeatureReader:
     ) -> None:
         self.n_rows = len(explanation)
         self._names = list(explanation.feature_names)
-        columns, single = explanation.columns, [(j,) for j in range(len(self._names))]
-        self._are_columns = columns is None
-        self._columns = single if columns is None else columns
+        self._are_columns = explanation.columns is None
+        if explanation.columns is None:
+            self._columns = [(j,) for j in range(len(self._names))]
+        else:
+            self._columns = explanation.columns
         self.has_data = explanation.data is not None
         if self.has_data:
             self._rows: Rows = as_rows(explanation.data)
@@ -173,21 +176,21 @@ class FeatureReader:
         """
         names = [self._names[feature] for feature in features]
         # A long name may take the letters that short names leave.
-        left = NAME_LENGTH - sum(map(len, names))
+        n_free = NAME_LENGTH - sum(map(len, names))
         name = ":".join(
-            shorten(each, max(NAME_LENGTH // len(names), left + len(each)))
+            shorten(each, max(NAME_LENGTH // len(names), n_free + len(each)))
             for each in names
         )
         if not self.has_data:
             return name
-        members = [c for feature in features for c in self._columns[feature]]
-        columns = map(self._rows.displayed, members)
-        texts = [value_text(column[row], column) for column in columns]
+        columns = [column for feature in features for column in self._columns[feature]]
+        displayed = map(self._rows.displayed, columns)
+        texts = [value_text(values[row], values) for values in displayed]
         values = shorten(", ".join(texts), VALUE_LENGTH)
-        column_names = [self._rows.names[column] for column in members]
+        column_names = [self._rows.names[column] for column in columns]
         if in_full and AND in names[0]:
             return names[0]
-        if self._are_columns or column_names == names or len(members) > 1:
+        if self._are_columns or column_names == names or len(columns) > 1:
             return f"{name} = {values}"
         # The name is a condition, or a linear term.
         return f"{names[0] if in_full else name} ({values})"

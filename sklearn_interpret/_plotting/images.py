@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Images of at most this number of pixels across are drawn with visible pixels.
 _FEW_PIXELS = 100
 # Images whose sides differ by more than this factor are stretched, to be seen at all.
-_LONG = 6
+_MOST_ELONGATED = 6
 
 
 def check_image_shape(shape: Any, n_features: int) -> None:
@@ -50,11 +50,12 @@ def drawable(image: NDArray[Any]) -> NDArray[np.float64]:
 def draw_image(ax: Axes, image: NDArray[np.float64], **style_kwargs: Any) -> AxesImage:
     """Draw an image without ticks; a grey one on the scale from 0 to 1."""
     shape = image.shape[:2]
-    long = max(shape) > _LONG * min(shape)
-    few = max(shape) <= _FEW_PIXELS
+    is_elongated = max(shape) > _MOST_ELONGATED * min(shape)
+    has_few_pixels = max(shape) <= _FEW_PIXELS
     style_kwargs = {"cmap": "gray", "vmin": 0, "vmax": 1, **style_kwargs}
-    style_kwargs["aspect"] = "auto" if long else "equal"
-    style_kwargs.setdefault("interpolation", "nearest" if few else "antialiased")
+    style_kwargs["aspect"] = "auto" if is_elongated else "equal"
+    interpolation = "nearest" if has_few_pixels else "antialiased"
+    style_kwargs.setdefault("interpolation", interpolation)
     ax.set(xticks=[], yticks=[])
     ax.grid(visible=False)
     return ax.imshow(image, **style_kwargs)

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.text import Annotation
 
-NAME_WIDTH, LEVEL_WIDTH = 36, 16  # characters of a name, and of a level along an axis
+NAME_WIDTH = 36  # characters of a name
+LEVEL_WIDTH = 16  # characters of a level along an axis
 NUMERIC = re.compile(r"[\d.,]{2}")
-# Per inch of labels of 10 points: letters in a line, of which 11 to 15 of matplotlib's
-# font are an inch (names of features, measured), and small lines below each other.
-CHARACTERS_PER_INCH, UPRIGHT_PER_INCH = 11, 7.5
+# Letters in an inch of a label of 10 points, of the widest names: most have narrower
+# letters.
+CHARACTERS_PER_INCH = 11
+# Small lines below each other, or upright labels next to each other, in an inch.
+UPRIGHT_PER_INCH = 7.5
 # Of a label of 10 points: letters are narrow, and a label may be a bit longer than its
 # axes.
 ALONGSIDE_PER_INCH = 12
@@ -328,8 +331,8 @@ def tidy_number_ticks(
     """Few ticks, at whole numbers where all values are whole."""
     from matplotlib.ticker import MaxNLocator
 
-    integers = bool(len(values)) and bool(np.all(values == np.round(values)))
-    locator = MaxNLocator(nbins=most, steps=NICE_STEPS, integer=integers)
+    are_integers = bool(len(values)) and bool(np.all(values == np.round(values)))
+    locator = MaxNLocator(nbins=most, steps=NICE_STEPS, integer=are_integers)
     getattr(ax, f"{axis_name}axis").set_major_locator(locator)
 
 
@@ -371,8 +374,12 @@ def plain_log_ticks(ax: Axes, width: float) -> None:
     from matplotlib.ticker import LogLocator
 
     low, high = sorted(ax.get_xlim())
-    decade = width / np.log10(high / low)
-    steps = [1, 2, 3, 5] if decade > 3 else [1, 2, 5] if decade > 1.7 else [1]
+    decade_inches = width / np.log10(high / low)
+    steps = [1]
+    if decade_inches > 1.7:
+        steps = [1, 2, 5]
+    if decade_inches > 3:
+        steps = [1, 2, 3, 5]
     ax.xaxis.set_major_locator(LogLocator(subs=steps))
     ax.xaxis.set_major_formatter(lambda value, _: number_text(value))
     ax.xaxis.set_minor_formatter("")
@@ -413,14 +420,14 @@ def response_label(
     """
     name = "response" if response_name is None else str(response_name)
     of_classes = name in OF_CLASSES
-    number = isinstance(output_name, Integral) and not isinstance(output_name, bool)
+    is_number = isinstance(output_name, Integral) and not isinstance(output_name, bool)
     if output_name is None:
         subject = target_name if name in OF_NUMBERS else None
     elif target_name is not None and not isinstance(output_name, str):
         subject = f"{target_name} = {output_name}"
     else:
         kind = "class " if of_classes else "output "
-        subject = f"{kind if number else ''}{output_name}"
+        subject = f"{kind if is_number else ''}{output_name}"
     if name == "log":
         subject = subject or "the prediction"
     is_ours = name in (*OF_CLASSES, *OF_NUMBERS)

@@ -137,14 +137,10 @@ def name_cells(
         Most letters of the name of a column, and of a row.
     """
     width, height = inches
-    small = max(len(rows), len(columns)) > 12 or height / len(rows) < LEAST_PITCH
-    style_kwargs: Style = {"fontsize": "small" if small else None}
-    texts = []
-    for names, length, most in (columns, width, letters[0]), (rows, height, letters[1]):
-        ticks = shown_ticks(len(names), int(length * NAMES_PER_INCH))
-        short_names = shorten_all([names[tick] for tick in ticks], most)
-        texts.append((ticks, list(map(literal, short_names))))
-    (x_ticks, x_texts), (y_ticks, y_texts) = texts
+    is_crowded = max(len(rows), len(columns)) > 12 or height / len(rows) < LEAST_PITCH
+    style_kwargs: Style = {"fontsize": "small" if is_crowded else None}
+    x_ticks, x_texts = _ticks_and_names(columns, width, letters[0])
+    y_ticks, y_texts = _ticks_and_names(rows, height, letters[1])
     rotation_kwargs: Style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     longest = max(map(len, x_texts))
     if longest + 2 <= CHARACTERS_PER_INCH * width / len(columns):
@@ -154,6 +150,15 @@ def name_cells(
     ax.tick_params(length=0)
     ax.grid(visible=False)  # it would show through the empty cells
     ax.spines[:].set_visible(False)
+
+
+def _ticks_and_names(
+    names: Sequence[str], inches: float, letters: int
+) -> tuple[NDArray[np.intp], list[str]]:
+    """Positions of as many names as there is room for, and these names."""
+    ticks = shown_ticks(len(names), int(inches * NAMES_PER_INCH))
+    short_names = shorten_all([names[tick] for tick in ticks], letters)
+    return ticks, list(map(literal, short_names))
 
 
 def write_cells(
@@ -173,6 +178,7 @@ def _write_numbers(
     """The numbers of the cells, as exact as the highest."""
     cells = np.argwhere(~np.isnan(table))
     values = table[tuple(cells.T)]
-    beyond = np.log10(values.max() / highest) if highest > 0 else 0.0
-    texts = column_texts(values, 2 + max(0, int(np.ceil(beyond))))
+    # Two digits of the highest; larger numbers, beyond the colours, have more.
+    decades_beyond = np.log10(values.max() / highest) if highest > 0 else 0.0
+    texts = column_texts(values, 2 + max(0, int(np.ceil(decades_beyond))))
     return write_cells(ax, cells, texts, mesh.to_rgba(values))

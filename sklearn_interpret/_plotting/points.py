@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
 
-# More points are rasterized in vector graphics: 3000 of them take 0.5 MB as vectors,
-# and 0.2 MB as pixels (measured).
+# More points are rasterized in vector graphics, where they take less memory as pixels.
 MANY_POINTS = 3000
 MAX_POSITIONS = 500  # points drawn of the data: more would cover the surface
 POINTS_PER_INCH = 72.0  # of print, matplotlib's unit
@@ -81,13 +80,14 @@ def draw_shaded_points(
     style = merged_style(style_kwargs, style, PathCollection)
     if "c" in style:  # as matplotlib's scatter calls it
         style["color"] = style.pop("c")
-    built = {"s": style.pop("s", area), "marker": style.pop("marker", None)}
+    # Set when points are made; the other properties afterwards.
+    scatter_kwargs = {"s": style.pop("s", area), "marker": style.pop("marker", None)}
     shaded = grey = None
     if not has_number.all():
-        grey = ax.scatter(x[~has_number], y[~has_number], **built)
+        grey = ax.scatter(x[~has_number], y[~has_number], **scatter_kwargs)
         grey.set(**{"facecolor": NEUTRAL_COLOUR, **style, "zorder": 2.4})
     if has_number.any():
-        shaded = ax.scatter(x[has_number], y[has_number], **built)
+        shaded = ax.scatter(x[has_number], y[has_number], **scatter_kwargs)
         if not {"color", "facecolor"} & style.keys():
             shaded.set_array(shades[has_number])
             shaded.set(cmap=feature_map(ax), clim=limits)
@@ -113,26 +113,26 @@ def swarm_offsets(
 ) -> NDArray[np.float64]:
     """Offsets across a row that spread points of nearly equal values: a swarm.
 
-    The row is cut into bins along it. The points of a bin stand side by side across
-    the row, centred. Where the fullest bin would reach beyond `reach`, the extents of
-    all are reduced, wider ones by more: a fuller bin is still wider.
-    There are `n_bins` between the `limits`; a point has the `diameter`, in rows.
+    The row is cut into `n_bins` between the `limits`. The points of a bin stand side by
+    side across the row, centred; a point has the `diameter`, in heights of a row. Where
+    the fullest bin would be wider than `reach` to each side, the widths of all are
+    reduced, larger ones by more: a fuller bin is still wider.
     """
     bins = np.zeros(len(values), dtype=np.intp)
     if limits[1] > limits[0]:
         share = shares_of_range(values, *limits)
         bins = np.clip(share * n_bins, 0, n_bins - 1).astype(np.intp)
-    order = np.lexsort((values, bins))
     counts = np.bincount(bins)
-    sizes = counts[bins[order]]
-    firsts = (np.cumsum(counts) - counts)[bins[order]]
-    extents = (counts - 1.0) * diameter
-    most = max(extents.max(initial=0.0), 2 * reach)
-    drawn_in = 2 * reach * np.sqrt(np.maximum(extents, 0) / most)
-    steps = np.minimum(extents, drawn_in) / np.maximum(counts - 1, 1)
-    ranks = _centre_out(np.arange(len(values)) - firsts, sizes)
+    widths = (counts - 1.0) * diameter
+    widest = max(widths.max(initial=0.0), 2 * reach)
+    reduced = 2 * reach * np.sqrt(np.maximum(widths, 0) / widest)
+    steps = np.minimum(widths, reduced) / np.maximum(counts - 1, 1)
+    order = np.lexsort((values, bins))
+    sorted_bins = bins[order]
+    starts = (np.cumsum(counts) - counts)[sorted_bins]
+    ranks = np.arange(len(values)) - starts  # within the bin
     offsets = np.empty(len(values))
-    offsets[order] = ranks * steps[bins[order]]
+    offsets[order] = _centre_out(ranks, counts[sorted_bins]) * steps[sorted_bins]
     return offsets
 
 

@@ -52,12 +52,18 @@ if TYPE_CHECKING:
 
 MANY_NAMES = 40  # more rows have names of one line: the figure is 16 inches high
 LABEL_WIDTH = 30  # characters of a name
-TWO_LINES_PITCH, LINE_HEIGHT = 0.32, 0.145  # inches
-RULE_WIDTH, MOST_LINES = 36, 5  # characters of a line of a rule, and its lines
+TWO_LINES_PITCH = 0.32  # inches of a row whose name has two lines
+LINE_HEIGHT = 0.145  # inches
+RULE_WIDTH = 36  # characters of a line of a rule
+MOST_LINES = 5  # of a rule
 LEARNER = "learner's value, 95 %"  # label of lines over folds
 BAR_HEIGHT = 0.7  # of the distance from bar to bar
 PALE = 0.35  # opacity of bars whose p-value is not small
-ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
+# Room to the right of bars, in shares of their width: without texts, for numbers, and
+# for numbers with p-values.
+ROOM = 0.04
+NUMBER_ROOM = 0.16
+P_ROOM = 0.24
 _MEDIAN_STYLE: Style = {"linewidth": 1.4, "zorder": 2.6}
 
 
@@ -129,8 +135,8 @@ def name_rows(ax: Axes, names: Iterable[object], most: int | None = None) -> Non
     width, height = axes_inches(ax)
     labels = list(map(str, names))
     pitch = height / max(len(labels), 1)
-    are_rules = [AND in label for label in labels]
-    widest = RULE_WIDTH if any(are_rules) else LABEL_WIDTH
+    has_rules = any(AND in label for label in labels)
+    widest = RULE_WIDTH if has_rules else LABEL_WIDTH
     share = widest / LABEL_WIDTH / 2  # small letters are narrower
     if most is None:
         most = int(np.clip(share * width * CHARACTERS_PER_INCH, 12, widest))
@@ -139,17 +145,19 @@ def name_rows(ax: Axes, names: Iterable[object], most: int | None = None) -> Non
     n_lines = max(int(pitch / LINE_HEIGHT), 1)
 
     def fit_lines(name: str, most: int) -> str:
-        rule, pair = name.split(AND), name.split(JOIN)
+        conditions, pair = name.split(AND), name.split(JOIN)
         if len(pair) == 2:
             return joined(pair, most, two_lines=two_lines)
-        return "\n".join(lines_of(rule, most, n_lines)) if rule[1:] else fit(name, most)
+        if len(conditions) > 1:
+            return "\n".join(lines_of(conditions, most, n_lines))
+        return fit(name, most)
 
     texts = shorten_all(labels, most, fit_lines)
     named = [row for row, text in enumerate(texts) if text]
     ticks = len(labels) - 1 - np.array(named, dtype=np.intp)
     texts = [literal(texts[row]) for row in named]
-    small = pitch < 0.3 or any(are_rules)
-    ax.set_yticks(ticks, texts, fontsize="small" if small else None)
+    is_small = pitch < 0.3 or has_rules
+    ax.set_yticks(ticks, texts, fontsize="small" if is_small else None)
     ax.set_ylim(-0.6, len(labels) - 0.4)
     # The grid of a style would cross the numbers in the rows.
     ax.tick_params(axis="y", length=0, grid_linewidth=0)
@@ -252,16 +260,17 @@ def draw_boxes(
 
     Whiskers reach to the smallest and the largest draw. Returns boxes and whiskers.
     """
-    low, first, middle, third, high = quartiles(draws)
+    low, first_quartile, medians, third_quartile, high = quartiles(draws)
     whiskers = draw_spreads(ax, places, low, high, zorder=1)
     # Edges of the same colour show a box without width; the median leaves its ends
     # free.
     style = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
+    lengths, starts = third_quartile - first_quartile, first_quartile
     boxes = draw_bars(
-        ax, places, third - first, colour, style, height=0.8 * height, starts=first
+        ax, places, lengths, colour, style, height=0.8 * height, starts=starts
     )
     half = 0.22 * height
-    ax.vlines(middle, places - half, places + half, color=ink(ax), **_MEDIAN_STYLE)
+    ax.vlines(medians, places - half, places + half, color=ink(ax), **_MEDIAN_STYLE)
     return boxes, whiskers
 
 
@@ -328,11 +337,11 @@ def reach_ends(
     `longest` is the number of characters of the longest label.
     """
     inches = (longest + 1) / CHARACTERS_PER_INCH
-    sides = [(values < 0).any(), (values > 0).any()]
-    n_sides = max(1, sum(sides))
+    has_bars = [(values < 0).any(), (values > 0).any()]  # to the left, to the right
+    n_sides = max(1, sum(has_bars))
     width = max(axes_inches(ax)[0] - n_sides * inches, 1.0)
     reach += n_sides * reach * inches / width
-    low, high = (reach if there else 0.04 * reach for there in sides)
+    low, high = (reach if has_bar else 0.04 * reach for has_bar in has_bars)
     ax.set_xlim(-low, high)
 
 
@@ -494,14 +503,13 @@ def draw_signed_arrows(
 
     Parameters are those of `draw_arrows`. Returns the two PolyCollections.
     """
-    directions = (ends >= starts, UP_COLOUR), (ends < starts, DOWN_COLOUR)
-    return [
-        draw_arrows(
-            *(ax, starts[mask], ends[mask], places[mask], height, head, colour, style),
-            notched=notched,
+    arrows = []
+    for mask, colour in ((ends >= starts, UP_COLOUR), (ends < starts, DOWN_COLOUR)):
+        x, tips, y = starts[mask], ends[mask], places[mask]
+        arrows.append(
+            draw_arrows(ax, x, tips, y, height, head, colour, style, notched=notched)
         )
-        for mask, colour in directions
-    ]
+    return arrows
 
 
 def sign_legend(ax: Axes, up: str, down: str) -> Legend:

@@ -30,8 +30,12 @@ from sklearn_interpret._model.responses.predictors import (
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.base import BaseInspector
 
-# Names of parameters, and the function or class that has and documents them.
-Taker = tuple[AbstractSet[str], Callable[..., Any]]
+
+class Taker(NamedTuple):
+    """Parameters that users may set, and the function or class that takes them."""
+
+    names: AbstractSet[str]
+    function: Callable[..., Any]  # it documents them
 
 
 class Data(NamedTuple):
@@ -43,7 +47,10 @@ class Data(NamedTuple):
 
     def take(self, index: NDArray[np.intp] | list[int]) -> Data:
         """Some of the rows, by position."""
-        y, weights = (None if a is None else np.asarray(a)[index] for a in self[1:])
+        y, weights = (
+            None if array is None else np.asarray(array)[index]
+            for array in (self.y, self.sample_weight)
+        )
         return Data(as_rows(self.X).native_at(index), y, weights)
 
 
@@ -121,7 +128,8 @@ def model_within(
         if hasattr(model, "best_estimator_"):
             model = unfrozen(model.best_estimator_)
         elif isinstance(model, Pipeline):
-            steps += [model[:-1]] if len(model) > 1 else []
+            if len(model) > 1:
+                steps.append(model[:-1])
             model = unfrozen(model[-1])
         else:
             raise TypeError(
@@ -164,8 +172,9 @@ def inspectors_of_folds(
         As in `inspector_of`.
     """
     data_of_folds = data if isinstance(data, list) else [data] * len(estimators)
-    seeded = len(estimators) > 1 and "random_state" in parameter_names(kinds[0])
-    if seeded:
+    has_seed = "random_state" in parameter_names(kinds[0])
+    shares_seed = len(estimators) > 1 and has_seed
+    if shares_seed:
         # A number, so that all folds draw the same rows.
         state = check_random_state(parameters.get("random_state"))
         seed = state.randint(np.iinfo(np.int32).max)
@@ -178,8 +187,8 @@ def inspectors_of_folds(
             settings = {**estimator.get_params(deep=False), **parameters}
             del settings["estimator"]
             estimator, is_fitted = estimator.estimator_, False
-        numbered = isinstance(settings.get("random_state"), Integral)
-        if seeded and not is_fitted and not numbered:
+        is_number = isinstance(settings.get("random_state"), Integral)
+        if shares_seed and not is_fitted and not is_number:
             settings["random_state"] = seed
         inspector = inspector_of(
             estimator, fold_data, settings, kinds=kinds, display=display, **options
@@ -333,7 +342,10 @@ def checked_numbers(
     numbers = np.asarray(values, dtype=np.float64)
     fits = any(
         len(shape) == numbers.ndim
-        and all(n in (None, m) for n, m in zip(shape, numbers.shape, strict=True))
+        and all(
+            needed in (None, length)
+            for needed, length in zip(shape, numbers.shape, strict=True)
+        )
         for shape in shapes
     )
     if fits and not numbers.size:
@@ -393,10 +405,9 @@ def outputs_have_names(inspector: Any) -> bool:
 class _ForwardedSignature:
     """A class method whose signature and docstring name the parameters in `**params`.
 
-    Its class lists them in `_takers(name of the method)`: pairs of names, and of a
-    function or class that has them as parameters, and documents them. Of two that
-    have the same name, the first counts. It is no `classmethod`, for which Sphinx shows
-    the docstring of the function behind it.
+    Its class lists them in `_takers(name of the method)`. Of two parameters of the same
+    name, the first counts. It is no `classmethod`, for which Sphinx shows the docstring
+    of the function behind it.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -440,21 +451,20 @@ def _with_parameters(
 ) -> inspect.Signature:
     """A signature with the parameters of the takers in place of `**params`."""
     # Features are a parameter of most displays, but not of all.
-    without = {"features"}.difference(*(names for names, _ in takers)) | owner._without
+    without = {"features"}.difference(*(taker.names for taker in takers))
+    without |= owner._without
     named = {
         name: parameter
         for name, parameter in signature.parameters.items()
         if parameter.kind != parameter.VAR_KEYWORD and name not in without
     }
-    for names, taker in takers:
-        for name, parameter in inspect.signature(taker).parameters.items():
-            if name in names:
-                replaced = parameter.replace(
-                    kind=parameter.POSITIONAL_OR_KEYWORD
-                    if name in owner._leading
-                    else parameter.KEYWORD_ONLY
-                )
-                named.setdefault(name, replaced)
+    for taker in takers:
+        for name, parameter in inspect.signature(taker.function).parameters.items():
+            if name in taker.names:
+                kind: Any = parameter.KEYWORD_ONLY
+                if name in owner._leading:
+                    kind = parameter.POSITIONAL_OR_KEYWORD
+                named.setdefault(name, parameter.replace(kind=kind))
     ordered = sorted(named.values(), key=lambda parameter: parameter.kind)
     return signature.replace(parameters=ordered)
 
@@ -467,13 +477,16 @@ def _with_entries(
 ) -> str:
     """A docstring with the takers' entries in place of that of `**params`."""
     before, _, after = inspect.cleandoc(doc).partition("\n**params : dict\n")
-    entries = {n: t for n, t in _entries(before).items() if n not in without}
-    for names, taker in takers:
-        taken_over = _entries(taker.__doc__).items()
-        entries = {n: t for n, t in taken_over if n in names} | entries
+    entries = {
+        name: text for name, text in _entries(before).items() if name not in without
+    }
+    for taker in takers:
+        for name, text in _entries(taker.function.__doc__).items():
+            if name in taker.names:
+                entries.setdefault(name, text)
     before = before[: before.index("\n\nParameters\n")]
     title = "\n\nParameters\n----------"
-    texts = [f"{n} {entries[n]}" for n in named if n in entries]
+    texts = [f"{name} {entries[name]}" for name in named if name in entries]
     return "\n".join([before + title, *texts, "", after.partition("\n\n")[2], ""])
 
 
@@ -483,4 +496,6 @@ def _entries(doc: str | None) -> dict[str, str]:
     entry = r"^(\w+(?:, \w+)*) (: .*(?:\n+ .+)*)"
     matches = re.findall(entry, inspect.cleandoc(doc or ""), re.MULTILINE)
     # An attribute may have the name of a parameter; the parameter comes first.
-    return {n: text for names, text in reversed(matches) for n in names.split(", ")}
+    return {
+        name: text for names, text in reversed(matches) for name in names.split(", ")
+    }

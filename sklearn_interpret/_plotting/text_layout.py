@@ -1,4 +1,8 @@
-"""Passages of text: fonts for their letters, lines of a width, marks behind words."""
+"""Passages of text: fonts for their letters, lines of a width, marks behind words.
+
+A passage comes as pieces, which are broken into lines; letters of a line that have the
+same mark are a run, and each run is drawn as one text.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from textwrap import fill, wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn_interpret._plotting.axes import axes_inches, is_constrained, make_room
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal
@@ -19,16 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.text import Annotation, Text
 
-# Letters and the mark behind them, which may be any object; None for no mark.
-Piece = tuple[str, Any]
-
+TEXT_WIDTH = 7.0  # inches of a text that is drawn alone
+LETTER_SIZE = 10.5  # points
 LINE_HEIGHT = 1.65  # in sizes of the letters
-# Of a text that is drawn alone: inches, and points.
-TEXT_WIDTH, LETTER_SIZE = 7.0, 10.5
-TITLE_LETTERS = 80  # in a line of the title of a text
-# Least number of letters in a line of a title, and height of such a line in inches.
-LEAST_LETTERS, TITLE_LINE = 16, 0.25
 STRIKE_HEIGHT = 0.28  # of a line through letters above their base, in their size
+TITLE_LETTERS = 80  # in a line of the title of a text
+LEAST_TITLE_LETTERS = 16  # in a line of a title, however narrow its axes are
+TITLE_LINE_HEIGHT = 0.25  # inches
 ELLIPSIS = "…"
 # Replaces a letter that no font has.
 BOX = "\N{WHITE SQUARE}"
@@ -40,6 +41,16 @@ WIDE_FONTS = (
     "Microsoft YaHei, SimHei, Malgun Gothic, Arial Unicode MS, Noto Sans, "
     "Noto Sans Arabic, Noto Sans Devanagari, Noto Emoji, Segoe UI Symbol"
 )
+
+
+class Piece(NamedTuple):
+    """Letters, and the mark behind them."""
+
+    text: str
+    mark: Any  # any object; None for no mark
+
+
+SPACE = Piece(" ", None)
 
 
 def families_for(text: str) -> tuple[list[str], frozenset[str]]:
@@ -129,10 +140,18 @@ class Run:
     left: float  # where they begin, from the left, in points
 
 
+class WrappedPassage(NamedTuple):
+    """A passage broken into lines."""
+
+    runs: list[Run]
+    n_lines: int
+    was_cut: bool  # whether lines were left out at the end
+
+
 def wrapped_passage(
-    pieces: Iterable[Piece], width: float, measure: Measure, most_lines: int
-) -> tuple[list[Run], int, bool]:
-    """Break a passage into lines: their runs, how many lines, and whether it was cut.
+    pieces: Iterable[tuple[str, Any]], width: float, measure: Measure, most_lines: int
+) -> WrappedPassage:
+    """Break a passage into lines.
 
     `measure` gives the width of a text in points, as `width` is. Where there are more
     than `most_lines`, the last one ends in an ellipsis.
@@ -144,68 +163,75 @@ def wrapped_passage(
         if not group or (used and used + size > width):
             lines.append([])
             used = 0.0
-        if used or group != [(" ", None)]:  # no line begins with a space
+        if used or group != [SPACE]:  # no line begins with a space
             lines[-1] += group
             used += size
         if len(lines) > most_lines:
             break
-    cut = len(lines) > most_lines
+    was_cut = len(lines) > most_lines
     while len(lines) > 1 and not lines[-1]:
         lines.pop()
-    if cut:
+    if was_cut:
         lines = lines[:most_lines]
         _end_in_ellipsis(lines[-1], width, measure)
     runs = [
         run for number, line in enumerate(lines) for run in _runs(number, line, measure)
     ]
-    return runs, len(lines), cut
+    return WrappedPassage(runs, len(lines), was_cut)
 
 
 def _groups(
-    pieces: Iterable[Piece], width: float, measure: Measure
+    pieces: Iterable[tuple[str, Any]], width: float, measure: Measure
 ) -> Iterator[list[Piece]]:
-    """Lists of pieces that share a line; an empty one ends a line."""
+    """Lists of pieces that share a line: words and spaces; an empty one ends a line."""
     word: list[Piece] = []
     for letters, mark in pieces:
-        for text in re.split(r"(\s+)", letters) if mark is None else [letters]:
-            if mark is not None or not text.isspace():
-                word += [(text, mark)] if text else []
+        if mark is not None:  # a marked piece is not split at its spaces
+            word += [Piece(letters, mark)] if letters else []
+            continue
+        for text in re.split(r"(\s+)", letters):
+            if not text.isspace():
+                word += [Piece(text, None)] if text else []
                 continue
             yield from _broken(word, width, measure)
             word = []
-            yield [] if "\n" in text else [(" ", None)]
+            yield [] if "\n" in text else [SPACE]
     yield from _broken(word, width, measure)
 
 
 def _broken(word: list[Piece], width: float, measure: Measure) -> Iterator[list[Piece]]:
     """A word as one group, or letter by letter if it is too wide for a line."""
     if sum(measure(text) for text, _ in word) <= width:
-        yield from [word] if word else []
+        if word:
+            yield word
         return
     for text, mark in word:
-        # Marked words stay whole: scripts without spaces then break between them.
-        unbroken = mark is not None and len(text) <= 12
-        yield from [[(letters, mark)] for letters in ([text] if unbroken else text)]
+        # Short marked words stay whole: scripts without spaces break between them.
+        is_whole = mark is not None and len(text) <= 12
+        for letters in [text] if is_whole else text:
+            yield [Piece(letters, mark)]
 
 
 def _end_in_ellipsis(line: list[Piece], width: float, measure: Measure) -> None:
+    """Put an ellipsis at the end of a line, in place of pieces that leave no room."""
     end = f" {ELLIPSIS}"
     while line and sum(measure(text) for text, _ in line) + measure(end) > width:
         line.pop()
-    if line and line[-1] == (" ", None):
+    if line and line[-1] == SPACE:
         line.pop()
-    line.append((end, None))
+    line.append(Piece(end, None))
 
 
 def _runs(number: int, line: list[Piece], measure: Measure) -> Iterator[Run]:
     """Runs of a line: neighbours without a mark, and letters of a word, are one."""
     left, text, run_mark = 0.0, "", None
-    for letters, mark in [*line, ("", object())]:
+    last = Piece("", object())  # its mark is new, and ends the last run
+    for letters, mark in [*line, last]:
         if text and mark is not run_mark:
-            inked = text.lstrip()
-            start = left + measure(text[: len(text) - len(inked)])
-            if inked:
-                yield Run(inked.rstrip(), run_mark, number, start)
+            visible = text.lstrip()
+            start = left + measure(text[: len(text) - len(visible)])
+            if visible:
+                yield Run(visible.rstrip(), run_mark, number, start)
             left += measure(text)
             text = ""
         text += letters
@@ -254,11 +280,12 @@ class Passage:
         The text in pieces, each with its mark, None for nothing.
     """
 
-    def __init__(self, pieces: Iterable[Piece]) -> None:
+    def __init__(self, pieces: Iterable[tuple[str, Any]]) -> None:
         pieces = list(pieces)
-        self.families, self._missing = families_for("".join(t for t, _ in pieces))
+        all_letters = "".join(text for text, _ in pieces)
+        self.families, self._missing = families_for(all_letters)
         self._pieces = [
-            ("\n".join(map(self.drawable, text.split("\n"))), mark)
+            Piece("\n".join(map(self.drawable, text.split("\n"))), mark)
             for text, mark in pieces
         ]
 
@@ -269,9 +296,9 @@ class Passage:
     def height(self, width: float, n_title_lines: int, most_lines: int) -> float:
         """Height in inches of the text and its title, for a width in inches."""
         measure = Measure(self.families, LETTER_SIZE)
-        room = width * POINTS_PER_INCH
-        _, n_lines, _ = wrapped_passage(self._pieces, room, measure, most_lines)
-        n_lines += n_title_lines + 1
+        points = width * POINTS_PER_INCH
+        wrapped = wrapped_passage(self._pieces, points, measure, most_lines)
+        n_lines = wrapped.n_lines + n_title_lines + 1
         return LINE_HEIGHT * LETTER_SIZE * n_lines / POINTS_PER_INCH
 
     def draw(
@@ -285,7 +312,7 @@ class Passage:
         width, height = (POINTS_PER_INCH * inches for inches in axes_inches(ax))
         most_lines = min(most_lines, int(height / (LINE_HEIGHT * LETTER_SIZE) + 0.09))
         measure = Measure(self.families, LETTER_SIZE, ax.figure)
-        runs, *_ = wrapped_passage(self._pieces, width, measure, max(1, most_lines))
+        runs = wrapped_passage(self._pieces, width, measure, max(1, most_lines)).runs
         return draw_passage(ax, runs, self.families, colour_of), runs, measure
 
 
@@ -305,7 +332,7 @@ def settle_layout(figure: Figure | SubFigure) -> None:
 
 def draw_text(
     take: Callable[[tuple[float, float]], Axes],
-    pieces: Iterable[Piece],
+    pieces: Iterable[tuple[str, Any]],
     title: Iterable[str],
     *,
     colour_of: Callable[[Axes, Any], Any],
@@ -350,11 +377,11 @@ def write_title(
 
     A figure of its own grows by their height.
     """
-    most = max(int(CHARACTERS_PER_INCH * inches), LEAST_LETTERS)
+    most = max(int(CHARACTERS_PER_INCH * inches), LEAST_TITLE_LETTERS)
     text = literal("\n".join(fill(line, most) for line in lines))
     title = ax.set_title(text, fontsize="medium", loc="left")
     if own_figure:
-        height = TITLE_LINE * (text.count("\n") + 1)
+        height = TITLE_LINE_HEIGHT * (text.count("\n") + 1)
         figure = ax.figure.figure
         figure.set_figheight(figure.get_figheight() + height)
     return title

@@ -8,7 +8,7 @@ test and of others (-1 for leaves), and a list ``tests`` of the condition at eac
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,39 +22,48 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-# Heights of the leaves and of a level of tests, and widths of a leaf, in inches.
-LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85
-LEAF_WIDTH, LEAST_LEAF_WIDTH = 1.2, 0.62
+# Inches: heights of the leaves and of a level of tests, width of a leaf, and the width
+# below which leaves do not stand next to each other.
+LEAF_HEIGHT = 2.3
+LEVEL_HEIGHT = 0.85
+LEAF_WIDTH = 1.2
+LEAST_LEAF_WIDTH = 0.62
 SMALL_PER_INCH = 13  # letters of 8.3 points per inch
 # Least and largest number of letters in a line of a test.
-LEAST_LETTERS, MOST_LETTERS = 7, 28
-# Share of a level between its upper end and its tests, and its lower answers.
-TEST_PLACE, ANSWER_PLACE = 0.42, 0.43
+LEAST_LETTERS = 7
+MOST_LETTERS = 28
+# Shares of a level: from its upper end to its test, and from there to the answers.
+TEST_OFFSET = 0.42
+ANSWER_OFFSET = 0.43
 
 
-def _node_places(
-    tree: dict[str, Any],
-) -> tuple[NDArray[np.float64], NDArray[np.intp], list[int]]:
-    """Positions of nodes, midway between their children, and their depths.
+class NodePositions(NamedTuple):
+    """Where the nodes of a tree stand."""
 
-    Both have the shape (n_nodes,). Leaves are at 0, 1, ..., the root has depth 0.
-    """
+    across: NDArray[np.float64]  # (n_nodes,): leaves at 0, 1, ..., tests between
+    depths: NDArray[np.intp]  # (n_nodes,): 0 for the root
+    tests: list[int]  # nodes that are no leaves, parents first
+
+
+def _node_positions(tree: dict[str, Any]) -> NodePositions:
+    """Positions of nodes, midway between their children, and their depths."""
     left, right = np.asarray(tree["left"]), np.asarray(tree["right"])
     across, depths = np.zeros(len(left)), np.zeros(len(left), dtype=np.intp)
     leaves = leaf_order(tree)
     across[leaves] = np.arange(len(leaves))
-    inner = [node for node in parents_first(tree) if left[node] >= 0]
-    for node in inner:
+    is_leaf = left < 0
+    tests = [node for node in parents_first(tree) if not is_leaf[node]]
+    for node in tests:
         depths[[left[node], right[node]]] = depths[node] + 1
-    for node in reversed(inner):
+    for node in reversed(tests):
         across[node] = (across[left[node]] + across[right[node]]) / 2
-    return across, depths, inner
+    return NodePositions(across, depths, tests)
 
 
 def tree_size(trees: list[dict[str, Any]]) -> tuple[float, float]:
     """Width and height in inches of a panel for each tree."""
     n_leaves = max(len(leaf_order(tree)) for tree in trees)
-    depth = max(int(_node_places(tree)[1].max()) for tree in trees)
+    depth = max(int(_node_positions(tree).depths.max()) for tree in trees)
     width = float(np.clip(1.0 + LEAF_WIDTH * n_leaves, 5.6, 14.0))
     return width, 1.4 + LEAF_HEIGHT + LEVEL_HEIGHT * depth
 
@@ -77,31 +86,31 @@ def draw_tests(
     the texts, and the share of the leaves.
     """
     low, high = limits
-    across, depths, inner = _node_places(tree)
-    depth = int(depths.max())
+    positions = _node_positions(tree)
+    across, depth = positions.across, int(positions.depths.max())
     share = leaf_height / (leaf_height + LEVEL_HEIGHT * depth)
     if axes_inches(ax)[1] > 2:
         share = max(share, 0.3)
     top = low + (high - low) / share
     ax.set(xlim=(-0.5, across.max() + 0.5), ylim=(low, top))
     step = (top - high) / max(depth, 1)
-    level = np.where(
-        np.asarray(tree["left"]) < 0, high, top - (depths + TEST_PLACE) * step
-    )
+    heights = np.full(len(across), high, dtype=np.float64)  # of the leaves
+    test_depths = positions.depths[positions.tests]
+    heights[positions.tests] = top - (test_depths + TEST_OFFSET) * step
     texts = []
-    for node in inner:
+    for node in positions.tests:
         for child, answer in ((tree["left"][node], "yes"), (tree["right"][node], "no")):
             x = [across[node], across[child], across[child]]
-            y = [level[node], level[node], level[child]]
+            y = [heights[node], heights[node], heights[child]]
             ax.plot(x, y, color=shade(ax, 0.55), linewidth=1, zorder=1)
-            point = across[child], level[node] - ANSWER_PLACE * step
+            point = across[child], heights[node] - ANSWER_OFFSET * step
             box = {"facecolor": paper(ax), "linewidth": 0, "pad": 0.8}
             texts.append(_write(ax, point, answer, box, 0.75, zorder=1.5))
-    for node in inner:
-        text = _test_text(tree["tests"][node], _room(ax, node, inner, across, depths))
+    for node in positions.tests:
+        text = _test_text(tree["tests"][node], _room(ax, node, positions))
         box = {"boxstyle": "round,pad=0.25", "facecolor": paper(ax)}
         box |= {"edgecolor": shade(ax, 0.55), "linewidth": 0.8}
-        point = across[node], level[node]
+        point = across[node], heights[node]
         texts.append(_write(ax, point, text, box, 1.0, zorder=2, linespacing=1.05))
     return texts, share
 
@@ -119,15 +128,10 @@ def _write(
     return ax.text(*point, text, bbox=box, color=shade(ax, strength), **style_kwargs)
 
 
-def _room(
-    ax: Axes,
-    node: int,
-    inner: list[int],
-    across: NDArray[np.float64],
-    depths: NDArray[np.intp],
-) -> float:
+def _room(ax: Axes, node: int, positions: NodePositions) -> float:
     """Inches between the tests next to a test, or the ends of the axis."""
-    neighbours = across[[n for n in inner if depths[n] == depths[node]]]
+    across, depths, tests = positions
+    neighbours = across[[test for test in tests if depths[test] == depths[node]]]
     distances = np.abs(neighbours - across[node])
     ends = 2 * (across[node] + 0.5), 2 * (across.max() + 0.5 - across[node])
     nearest = min(*distances[distances > 0], *ends)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,14 +45,12 @@ from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows, offsets_of
 from sklearn_interpret.additive._passes import (
+    CodedRows,
+    ObservedRows,
     Passes,
-    both_observed,
-    both_totals,
+    Totals,
     coded_rows,
-    observed,
     targets_of,
-    totals,
-    with_design,
 )
 from sklearn_interpret.additive._terms import FittedTerm, TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
@@ -76,12 +74,20 @@ _FEW_ROWS = 1000
 _MOST_NAMED = 5
 
 
+class FittedModel(NamedTuple):
+    """The fit of one model, and what is computed from it."""
+
+    fit: AdditiveFit
+    tests: NDArray[np.float64]  # statistic and p-value of each term, (n_terms, 2)
+    deviance_explained: float
+
+
 @lazy_transformer
 @dataclass(kw_only=True, eq=False, repr=False)
 class BaseGAM(TransformerMixin, BasePredictor):
-    """Base of both: terms, their fit, effects and tests.
+    """Base of the additive models of numbers and of classes: terms, fit, tests.
 
-    A subclass sets `_family` and `_link`, names, at the latest in `_set_models`.
+    A subclass sets the names `_family` and `_link`, at the latest in `_set_models`.
     """
 
     terms: dict[Any, str] | list[Any] | None = None
@@ -163,33 +169,36 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return rows
 
     @abstractmethod
-    def _labels_reader(self) -> Callable[..., Any]:
+    def _labels_reader(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
         """Function that checks targets and returns their labels; it can be pickled."""
 
     @abstractmethod
     def _set_models(self, labels: NDArray[Any]) -> None:
-        """Set the family, and classes by the labels of all targets."""
+        """Set the family and link, or the classes by the labels of all targets."""
 
-    def _known_targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        """Numbers of each model: (n_models, n_rows)."""
+    def _targets_of_models(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        """Targets of each model (n_models, n_rows)."""
         return targets_of(self._model_labels, y)
 
     def _fit(self, sample: Sample) -> None:
         reader, in_memory = TermReader(self, sample.rows), isinstance(sample, Sample)
         columns = range(sample.rows.n_columns) if in_memory else reader.columns
         check = partial(_check_values, self.missing, type(self).__name__, columns)
-        task = partial(observed, check, self._labels_reader(), reader.needed)
         rows = Passes(sample, columns)
-        n_rows, labels, summaries = rows.sum(task, both_observed)
+        observed: ObservedRows = rows.sum(
+            partial(ObservedRows.of_sample, check, self._labels_reader(), reader.needed)
+        )
+        n_rows, summaries = observed.n_rows, observed.summaries
         if n_rows < 2:
             raise ValueError(
                 f"Found array with {n_rows} sample(s) of positive weight "
                 f"while a minimum of 2 is required by {type(self).__name__}."
             )
-        self._set_models(labels)
+        self._set_models(observed.labels)
         self._n_rows = n_rows
         if in_memory and n_rows <= _FEW_ROWS and not self._trials:
-            # Few rows have many exact fits: their order would decide for one.
+            # Few rows have many exact fits: rounding, by the order of the rows, would
+            # decide for one.
             sample = sample.distinct(reader.columns)
             rows = Passes(sample, columns)
         self._offset, self._names = reader.offset, list(sample.rows.names)
@@ -197,28 +206,27 @@ class BaseGAM(TransformerMixin, BasePredictor):
         terms, bins = reader.terms(summaries, quantiles)
         signs = self._signs(sample.rows, terms)
         labels = self._model_labels
-        rows = rows.made(partial(coded_rows, terms, bins, self._offset, labels))
-        self._fit_models(self._problems(rows, terms, bins), rows, signs)
+        coded = rows.mapped(partial(coded_rows, terms, bins, self._offset, labels))
+        self._fit_models(self._problems(coded, terms, bins), coded, signs)
 
     def _problems(
-        self, rows: Passes, terms: list[FittedTerm], bins: list[list[Bins]]
+        self, coded: Passes, terms: list[FittedTerm], bins: list[list[Bins]]
     ) -> list[AdditiveProblem]:
-        """The problem of each model, of coded rows."""
-        task = partial(totals, terms)
-        sums, histograms, extents = rows.sum(task, both_totals)
-        design = RoundedDesign([term.term for term in terms], bins, histograms)
-        self._terms = list(map(FittedTerm.finished, terms, design.terms, extents))
-        n_rows, weight, targets, offset = sums
-        rows = rows.made(partial(with_design, design))
+        """The problem of each model; sets the terms, which are centred now."""
+        totals: Totals = coded.sum(partial(Totals.of_rows, terms))
+        design = RoundedDesign([term.term for term in terms], bins, totals.histograms)
+        finished = map(FittedTerm.finished, terms, design.terms, totals.extents)
+        self._terms = list(finished)
+        rows, weight = _with_design(coded, design), totals.weight
         return [
             AdditiveProblem(
                 design,
                 Likelihood(self._family, self._link, self._trials, model),
                 rows,
-                self._start(mean) - offset / weight,
-                float(n_rows if self._trials else weight),
+                self._start(mean) - totals.offset / weight,
+                float(totals.n_rows if self._trials else weight),
             )
-            for model, mean in enumerate(targets / weight)
+            for model, mean in enumerate(totals.targets / weight)
         ]
 
     def _start(self, mean: float) -> float:
@@ -230,10 +238,10 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return float(LINKS[self._link].of_mean(np.float64(mean)))
 
     def _fit_models(
-        self, problems: list[AdditiveProblem], rows: Passes, signs: list[int]
+        self, problems: list[AdditiveProblem], coded: Passes, signs: list[int]
     ) -> None:
-        """Fit the model of each problem."""
-        smoothing, separated, fits = self.smoothing, set(), []
+        """Fit the model of each problem, and set the attributes."""
+        smoothing, separated, models = self.smoothing, set(), []
         if not isinstance(smoothing, str):
             smoothing = np.log(smoothing)
         for problem in problems:
@@ -241,25 +249,25 @@ class BaseGAM(TransformerMixin, BasePredictor):
             tests, uninformed = term_tests(fit, self._slices(), self.max_iter)
             if uninformed:
                 separated |= set(separated_terms(fit))
-            without = fit.start_deviance
+            null_deviance = fit.start_deviance
             if self._offset is not None and self._link != "identity":
-                without = self._deviance_without_terms(fit, rows)
+                null_deviance = self._null_deviance(fit, coded)
             deviance = fit.evaluation.deviance
-            fits.append((fit, tests, 1 - deviance / without if without > 0 else 0.0))
-        if not all(fit.converged for fit, *_ in fits):
+            unexplained = deviance / null_deviance if null_deviance > 0 else 1.0
+            models.append(FittedModel(fit, tests, 1 - unexplained))
+        if not all(model.fit.converged for model in models):
             warn(
                 "Raise max_iter: the fit still changed after "
                 f"max_iter={self.max_iter} iterations.",
                 ConvergenceWarning,
             )
-        self._keep(fits)
+        self._set_results(models)
         self._warn_of_separation(separated)
 
-    def _deviance_without_terms(self, fit: AdditiveFit, rows: Passes) -> float:
-        """Deviance of a model of the intercept and the offset, of coded rows."""
+    def _null_deviance(self, fit: AdditiveFit, coded: Passes) -> float:
+        """Deviance of a model of the intercept and the offset alone."""
         design = RoundedDesign([], [], [])
-        rows = rows.made(partial(with_design, design))
-        null = replace(fit.problem, design=design, rows=rows)
+        null = replace(fit.problem, design=design, rows=_with_design(coded, design))
         return iterated(null, 0.0, self.max_iter).evaluation.deviance
 
     def _warn_of_separation(self, separated: set[int]) -> None:
@@ -277,25 +285,23 @@ class BaseGAM(TransformerMixin, BasePredictor):
                 SeparationWarning,
             )
 
-    def _keep(self, fits: list[tuple[AdditiveFit, NDArray[np.float64], float]]) -> None:
-        """Set the attributes, without an axis of models where there is one."""
-        fits_by_model = [
-            self._results(fit, tests) | {"deviance_explained_": share}
-            for fit, tests, share in fits
-        ]
-        for name in fits_by_model[0]:
-            values = [result[name] for result in fits_by_model]
+    def _set_results(self, models: list[FittedModel]) -> None:
+        """Set the attributes; of one model, they have no axis of models."""
+        results = list(map(self._results, models))
+        for name in results[0]:
+            values = [result[name] for result in results]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.term_names_ = self._term_names(self._names)
-        self.n_iter_ = max(fit.n_iter for fit, *_ in fits)
+        self.n_iter_ = max(model.fit.n_iter for model in models)
 
-    def _results(self, fit: AdditiveFit, tests: NDArray[np.float64]) -> dict[str, Any]:
+    def _results(self, model: FittedModel) -> dict[str, Any]:
         """Attributes of one model."""
-        last, coefficients, dof = fit.last, fit.coefficients, fit.last.dof
+        fit, coefficients = model.fit, model.fit.coefficients
+        last, dof = fit.last, fit.last.dof
         covariance = fit.dispersion * last.inverse
         if isinstance(self.smoothing, str):
             covariance += smoothing_covariance(last, fit.dispersion)
-        statistics, pvalues = tests.T
+        statistics, pvalues = model.tests.T
         return {
             "intercept_": float(coefficients[0]),
             "coef_": coefficients[1:],
@@ -308,6 +314,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             "statistics_": statistics,
             "pvalues_": pvalues,
             "reml_": float(fit.restricted_likelihood),
+            "deviance_explained_": model.deviance_explained,
         }
 
     def _slices(self) -> list[slice]:
@@ -356,13 +363,6 @@ class BaseGAM(TransformerMixin, BasePredictor):
         """Covariances of all models, (n_models, p, p)."""
         return np.reshape(self.covariance_, (-1, *np.shape(self.covariance_)[-2:]))
 
-    def _predictors(
-        self, X: Any, *, with_errors: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Linear predictors (n_models, m) and errors; warns of extrapolation."""
-        predictors, _, errors = self._effects(X, with_errors=with_errors, warn=True)
-        return predictors, errors
-
     def _warn_of_extrapolation(self, columns: list[list[NDArray[np.float64]]]) -> None:
         """Warn of terms with rows where `fit` saw none."""
         texts, n_rows = [], len(columns[0][0])
@@ -401,8 +401,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
             blocks = [np.ones((batch.stop - batch.start, 1))]
             for t, (term, values) in enumerate(zip(self._terms, columns, strict=True)):
                 blocks.append(term.term.evaluate([x[batch] for x in values]))
-                of_term = coefficients[:, self._slices()[t]]
-                effects[:, batch, t] = of_term @ blocks[-1].T
+                term_coefficients = coefficients[:, self._slices()[t]]
+                effects[:, batch, t] = term_coefficients @ blocks[-1].T
                 if not with_errors:
                     blocks.pop()
             if with_errors:
@@ -563,7 +563,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         predictor, effects, _ = self._effects(X)
         y = self._check_targets(as_rows(X), y)
         link = LINKS[self._link]
-        residuals = self._known_targets(y) - link.mean(predictor)
+        residuals = self._targets_of_models(y) - link.mean(predictor)
         residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
@@ -598,8 +598,13 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return {"intercept": RESPONSES[self._link]}
 
 
+def _with_design(coded: Passes, design: RoundedDesign) -> Passes:
+    """The rows of passes with the functions of a design."""
+    return coded.mapped(partial(CodedRows.with_design, design=design))
+
+
 def _check_values(
-    missing: str, estimator_name: str, columns: list[int] | range, rows: Any
+    missing: str, estimator_name: str, columns: list[int] | range, rows: Rows
 ) -> None:
     """Refuse infinite numbers; of missing ones, name the parameter that takes them."""
     for j in columns:

@@ -34,10 +34,10 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         and booleans by dtype are `"category"`, numbers `"spline"`. None takes all
         features alone.
     n_splines : int or dict, default=20
-        Number of B-splines of a feature; of each feature of a pair, at most 8. A dict
-        has the numbers of single features and pairs. A feature has at most as many as
-        it has distinct values: of up to 12 values they are straight from each to the
-        next.
+        Number of B-splines of a feature. A pair has as many for each of its features,
+        but at most 8. A dict has the numbers of single features and pairs. A feature
+        has at most as many as it has distinct values; between up to 12 values the
+        curve is a straight line from each to the next.
     knots : {"uniform", "quantile"}, default="uniform"
         Whether splines meet at equal distances, or at quantiles of the rows.
     by : dict, default=None
@@ -123,9 +123,9 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
     With more than two classes, all attributes have the classes as their first axis.
 
     Columns of more than 256 different numbers are rounded to the means of about 256
-    bins while the model is fitted, so that memory and time do not grow with the number
-    of rows times that of coefficients. Predictions are of exact values. Rounding adds
-    noise: where the noise of the targets is below a hundredth of a curve's range,
+    bins while the model is fitted: a design of all rows and coefficients is never made,
+    which saves memory and time. Predictions are of exact values. Rounding adds noise:
+    where the noise of the targets is below a hundredth of a curve's range,
     `scale_` and standard errors are too large.
 
     `fit` takes rows in partitions, such as a Dask DataFrame or
@@ -181,12 +181,15 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
            [1.  , 0.  ]])
     """
 
+    classes_: NDArray[Any]
+
     _family, _link = "binomial", "logit"
 
-    def _labels_reader(self) -> Callable[..., Any]:
-        return _labels_of
+    def _labels_reader(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        return _distinct_labels
 
     def _set_models(self, labels: NDArray[Any]) -> None:
+        """Set the classes, of which each has a model; of two, the second alone."""
         self.classes_ = labels
         if len(labels) < 2:
             raise ValueError(
@@ -198,12 +201,10 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
     def _model_labels(self) -> NDArray[Any]:
         return self.classes_[1:] if len(self.classes_) == 2 else self.classes_
 
-    def _known_targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _targets_of_models(self, y: NDArray[Any]) -> NDArray[np.float64]:
         if unknown := set(y.tolist()) - set(self.classes_.tolist()):
             raise ValueError(f"y has {unknown.pop()!r}, which is no class of `fit`.")
-        return super()._known_targets(y)
-
-    classes_: NDArray[Any]
+        return super()._targets_of_models(y)
 
     predict = most_probable_class
 
@@ -220,7 +221,7 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Log-odds of the second class, of several classes each against the others.
         """
-        predictors, _ = self._predictors(X)
+        predictors, _, _ = self._effects(X, warn=True)
         return predictors[0] if len(predictors) == 1 else predictors.T
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -239,7 +240,7 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         return one_vs_rest_shares(self.decision_function(X))
 
 
-def _labels_of(y: NDArray[Any]) -> NDArray[Any]:
-    """Distinct labels of targets."""
+def _distinct_labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Distinct labels of targets, which must be classes."""
     check_classification_targets(y)
     return np.unique(y)

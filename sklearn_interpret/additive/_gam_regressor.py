@@ -21,7 +21,8 @@ from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.additive.fitting import AdditiveFit, TargetRows
+    from sklearn_interpret._core.additive.fitting import TargetRows
+    from sklearn_interpret.additive._gam import FittedModel
 
 
 @estimator_dataclass
@@ -53,10 +54,10 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         of shares, log of counts, log or inverse of `"gamma"`. None takes the first of
         them.
     n_splines : int or dict, default=20
-        Number of B-splines of a feature; of each feature of a pair, at most 8. A dict
-        has the numbers of single features and pairs. A feature has at most as many as
-        it has distinct values: of up to 12 values they are straight from each to the
-        next.
+        Number of B-splines of a feature. A pair has as many for each of its features,
+        but at most 8. A dict has the numbers of single features and pairs. A feature
+        has at most as many as it has distinct values; between up to 12 values the
+        curve is a straight line from each to the next.
     knots : {"uniform", "quantile"}, default="uniform"
         Whether splines meet at equal distances, or at quantiles of the rows.
     by : dict, default=None
@@ -218,7 +219,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         "link": [StrOptions(set(LINKS)), None],
     }
 
-    def _labels_reader(self) -> Callable[..., Any]:
+    def _labels_reader(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
         family = FAMILIES[self.family]
         if self.link not in (None, *family.links):
             raise ValueError(
@@ -232,15 +233,16 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         self._link = self.link or FAMILIES[self.family].links[0]
         self._trials = self.family.endswith("binomial") and self._link == "logit"
 
-    def _keep(self, fits: list[tuple[AdditiveFit, NDArray[np.float64], float]]) -> None:
-        super()._keep(fits)
-        ((fit, *_),) = fits
+    def _set_results(self, models: list[FittedModel]) -> None:
+        super()._set_results(models)
+        fit = models[0].fit
         family = fit.problem.likelihood.family
         self.theta_ = family.shape
         if family.excess is None or self.dispersion_ < DISPERSED:
             return
-        # Zeros and ones have the variance of their mean: no overdispersion.
-        if not fit.problem.rows.sum(_n_others):
+        # Targets that are all zero or one have the variance that their mean determines:
+        # they cannot be overdispersed.
+        if not fit.problem.rows.sum(_n_other_than_0_1):
             return
         test = overdispersion_test(fit)
         if test.warns:
@@ -282,7 +284,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         standard_errors : ndarray of shape (n_samples,)
             Of these means, not of targets; only with `return_std`.
         """
-        predictors, errors = self._predictors(X, with_errors=return_std)
+        predictors, _, errors = self._effects(X, with_errors=return_std, warn=True)
         link, predictor = LINKS[self._link], predictors[0]
         if not return_std:
             return link.mean(predictor)
@@ -331,28 +333,28 @@ def _check_domain(family_name: str, y: NDArray[np.float64]) -> NDArray[np.float6
     return np.empty(0)
 
 
-def _n_others(rows: TargetRows) -> int:
+def _n_other_than_0_1(rows: TargetRows) -> int:
     """Number of targets that are neither zero nor one."""
     return int(np.count_nonzero((rows.targets != 0) & (rows.targets != 1)))
 
 
 def _quantiles(
     family: str,
-    shares: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
     mean: NDArray[np.float64],
     error: NDArray[np.float64],
     scale: float,
     variance: NDArray[np.float64],
     residual_dof: float,
 ) -> NDArray[np.float64]:
-    """Quantiles of targets, whose mean is known up to a standard error."""
+    """Quantiles of targets whose mean has a standard error: (n_probabilities, n)."""
     if family == "normal":
-        return mean + t.ppf(shares, residual_dof) * np.sqrt(scale + error**2)
+        return mean + t.ppf(probabilities, residual_dof) * np.sqrt(scale + error**2)
     if family == "gamma":
         # The relative error of the mean adds to the dispersion.
         relative = np.maximum((error / mean) ** 2, 1e-12)
         dispersion = scale + relative + scale * relative
-        return gamma.ppf(shares, 1 / dispersion, scale=mean * dispersion)
+        return gamma.ppf(probabilities, 1 / dispersion, scale=mean * dispersion)
     if family.endswith("binomial") and family != "negative_binomial":
         raise ValueError(
             f"family={family!r} has no intervals of targets, which are 0 or 1; "
@@ -360,4 +362,4 @@ def _quantiles(
         )
     # Counts of a negative binomial distribution with that mean and variance.
     excess = np.maximum(variance + error**2 - mean, 1e-12 * mean**2)
-    return nbinom.ppf(shares, mean**2 / excess, mean / (mean + excess))
+    return nbinom.ppf(probabilities, mean**2 / excess, mean / (mean + excess))

@@ -1,8 +1,13 @@
-"""Passes over the rows of an additive model, in memory or in partitions."""
+"""Passes over the rows of an additive model, in memory or in partitions.
+
+The first (`ObservedRows`) summarises columns, from which terms are made. Rows are then
+coded (`coded_rows`); the second pass (`Totals`) adds up what the design needs, and the
+fit's own passes see rows with that design (`CodedRows.with_design`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
@@ -15,78 +20,101 @@ from sklearn_interpret._core.additive.fitting import TargetRows
 from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.rows.validation import offsets_of
-from sklearn_interpret.additive._terms import Column, Summary
+from sklearn_interpret.additive._terms import Column, ColumnKind, Summary
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.additive.gram import Bins, RoundedDesign
+    from sklearn_interpret._core.additive.gram import Bins, Histogram, RoundedDesign
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.additive._terms import FittedTerm
 
 
-def observed(
-    check: Callable[..., Any],
-    read_labels: Callable[..., Any],
-    needed: set[tuple[int, str]],
-    sample: Any,
-) -> tuple[int, NDArray[Any], dict[tuple[int, str], Summary]]:
-    """Results of the first pass: number of rows, distinct labels, and summaries.
+@dataclass(frozen=True)
+class ObservedRows:
+    """Results of the first pass, after checks of values and targets."""
 
-    These are the `Summary` of each column and kind of term, after checks of values and
-    targets.
-    """
-    rows, weights = sample.rows, sample.weights
-    check(rows)
-    labels = read_labels(sample.y)
-    return (
-        rows.n_rows,
-        labels,
-        {k: Summary.of_column(rows, weights, *k) for k in needed},
-    )
+    n_rows: int
+    labels: NDArray[Any]  # distinct labels of the targets, increasing
+    summaries: dict[ColumnKind, Summary]
 
+    @classmethod
+    def of_sample(
+        cls,
+        check: Callable[[Rows], None],
+        read_labels: Callable[[NDArray[Any]], NDArray[Any]],
+        needed: set[ColumnKind],
+        sample: Sample,
+    ) -> ObservedRows:
+        """Those of some rows, with the summaries of the needed columns."""
+        rows, weights = sample.rows, sample.weights
+        check(rows)
+        labels = read_labels(sample.y)
+        summaries = {key: Summary.of_column(rows, weights, *key) for key in needed}
+        return cls(rows.n_rows, labels, summaries)
 
-def both_observed(
-    first: tuple[int, NDArray[Any], dict[tuple[int, str], Summary]],
-    second: tuple[int, NDArray[Any], dict[tuple[int, str], Summary]],
-) -> tuple[int, NDArray[np.float64], dict[tuple[int, str], Summary]]:
-    """Results of the first pass over two sets of rows together."""
-    n_rows, labels, summaries = first
-    more_rows, more_labels, more = second
-    summaries = {key: summary + more[key] for key, summary in summaries.items()}
-    return n_rows + more_rows, np.union1d(labels, more_labels), summaries
-
-
-def totals(terms: list[FittedTerm], rows: TargetRows) -> tuple[Any, ...]:
-    """Sums of the second pass, of `TargetRows` that are coded only.
-
-    Number of rows, and sums of weights, targets and offset; of each term what
-    `CodedTerm.histogram` has; of each term the extents of its columns.
-    """
-    weights, design = rows.weights, _coded(rows)
-    sums = len(weights), weights.sum(), rows.targets @ weights, rows.offset @ weights
-    histograms = [coded.histogram(weights) for coded in design]
-    pairs = zip(terms, design, strict=True)
-    extents = [_each(Column.extents, t.columns, c.columns) for t, c in pairs]
-    return sums, histograms, extents
+    def __add__(self, more: ObservedRows) -> ObservedRows:
+        """Those of both."""
+        return ObservedRows(
+            self.n_rows + more.n_rows,
+            np.union1d(self.labels, more.labels),
+            {key: first + more.summaries[key] for key, first in self.summaries.items()},
+        )
 
 
-def both_totals(
-    first: tuple[Any, list[Any], list[list[NDArray[np.float64]]]],
-    second: tuple[Any, list[Any], list[list[NDArray[np.float64]]]],
-) -> Any:
-    """Those of two parts of the rows."""
-    sums, histograms, extents = zip(first, second, strict=True)
-    return (
-        _each(add, *sums),
-        _each(partial(_each, add), *histograms),
-        _each(partial(_each, np.minimum), *extents),
-    )
+@dataclass(frozen=True)
+class Totals:
+    """Sums of the second pass, over coded rows."""
+
+    n_rows: int
+    weight: float
+    targets: NDArray[np.float64]  # weighted sum of each model's, (n_models,)
+    offset: float  # weighted sum
+    histograms: list[Histogram]  # of the terms
+    extents: list[list[NDArray[np.float64]]]  # `Column.extents` of each term's columns
+
+    @classmethod
+    def of_rows(cls, terms: list[FittedTerm], rows: CodedRows) -> Totals:
+        """Those of some rows."""
+        weights = rows.weights
+        return cls(
+            len(weights),
+            weights.sum(),
+            rows.targets @ weights,
+            float(rows.offset @ weights),
+            [coded.histogram(weights) for coded in rows.terms],
+            [
+                list(map(Column.extents, term.columns, coded.columns))
+                for term, coded in zip(terms, rows.terms, strict=True)
+            ],
+        )
+
+    def __add__(self, more: Totals) -> Totals:
+        """Those of both."""
+        extents = zip(self.extents, more.extents, strict=True)
+        return Totals(
+            self.n_rows + more.n_rows,
+            self.weight + more.weight,
+            self.targets + more.targets,
+            self.offset + more.offset,
+            list(map(add, self.histograms, more.histograms)),
+            [list(map(np.minimum, *pair)) for pair in extents],
+        )
 
 
-def _each(
-    function: Callable[..., Any],
-    first: Any,
-    second: list[Any] | tuple[NDArray[np.float64] | float, ...],
-) -> list[NDArray[np.float64]]:
-    return list(map(function, first, second))
+@dataclass(frozen=True)
+class CodedRows:
+    """Some rows before there is a design: `TargetRows` with codes in its place."""
+
+    terms: list[CodedTerm]
+    targets: NDArray[np.float64]  # (n_models, n_rows)
+    weights: NDArray[np.float64]
+    offset: NDArray[np.float64]
+
+    def with_design(self, design: RoundedDesign) -> TargetRows:
+        """The rows with the functions of a design, of all terms or of none."""
+        coded = self.terms[: len(design.terms)]
+        functions = RoundedRows(design, coded, len(self.weights))
+        return TargetRows(functions, self.targets, self.weights, self.offset)
 
 
 def coded_rows(
@@ -94,16 +122,16 @@ def coded_rows(
     bins: list[list[Bins]],
     offset: int | None,
     labels: NDArray[Any] | None,
-    sample: Any,
-) -> TargetRows:
-    """`TargetRows` with a `CodedTerm` for each term in place of the design.
+    sample: Sample,
+) -> CodedRows:
+    """Rows with a `CodedTerm` for each term.
 
     Parameters
     ----------
     terms : list of FittedTerm
         The terms, not centred.
     bins : list of list of Bins
-        Of each, as `CodedTerm` has them.
+        Bins of each term's columns, as `CodedTerm` has them.
     offset : int or None
         Column that is added to the linear predictor.
     labels : ndarray or None
@@ -112,78 +140,75 @@ def coded_rows(
         The rows.
     """
     # A column of several terms is read once.
-    columns = {_key(column): column for t in terms for column in t.columns}
-    values = {k: c.read(sample.rows, "zero", "linear") for k, c in columns.items()}
-    coded: Any = [  # the design, until `with_design`
-        CodedTerm(of_term, [values[_key(column)] for column in term.columns])
-        for term, of_term in zip(terms, bins, strict=True)
+    columns = {_key(column): column for term in terms for column in term.columns}
+    values = {
+        key: column.read(sample.rows, "zero", "linear")
+        for key, column in columns.items()
+    }
+    coded = [
+        CodedTerm(term_bins, [values[_key(column)] for column in term.columns])
+        for term, term_bins in zip(terms, bins, strict=True)
     ]
     offsets = offsets_of(offset, sample.rows)
-    return TargetRows(coded, targets_of(labels, sample.y), sample.weights, offsets)
+    return CodedRows(coded, targets_of(labels, sample.y), sample.weights, offsets)
 
 
 def _key(column: Column) -> tuple[int, bool]:
+    """Position of a column, and whether it is read as numbers."""
     return column.position, column.labels is None
 
 
-def with_design(design: RoundedDesign, rows: TargetRows) -> TargetRows:
-    """Coded rows with the functions of a design."""
-    coded = _coded(rows)[: len(design.terms)]
-    return replace(rows, design=RoundedRows(design, coded, len(rows.weights)))
-
-
-def _coded(rows: Any) -> list[CodedTerm]:
-    """The columns of the terms of `coded_rows`."""
-    return rows.design
-
-
 def targets_of(labels: NDArray[Any] | None, y: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers of each model: (n_models, n_rows)."""
+    """Targets of each model (n_models, n_rows): numbers, or 1 for its own label."""
     return y[None] if labels is None else (y == labels[:, None]).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Passes:
-    """Rows in memory or in partitions, and functions that make something of them.
+    """Passes over rows in memory or in partitions, mapped by functions.
 
     Parameters
     ----------
-    sample : Sample, PartitionedSample or Made
+    sample : Sample, PartitionedSample or MappedRows
         The rows.
     columns : sequence of int
         The only columns that are read.
-    makes : tuple of callable
+    functions : tuple of callable
         Applied to each partition, one after the other, in each pass.
     """
 
-    sample: Any
-    columns: Any
-    makes: tuple = ()
+    sample: Sample | PartitionedSample | MappedRows
+    columns: Sequence[int]
+    functions: tuple[Callable[..., Any], ...] = ()
 
-    def sum(self, function: Callable[..., Any], merge: Callable[..., Any] = add) -> Any:
-        """Merged results of a function that gets each partition, after `makes`."""
-        function = partial(_chained, (*self.makes, function))
-        return self.sample.map_reduce(function, merge, self.columns)
+    def sum(self, function: Callable[..., Any]) -> Any:
+        """Sum of the results of a function that gets each partition as it is mapped."""
+        function = partial(_chained, (*self.functions, function))
+        return self.sample.map_reduce(function, add, self.columns)
 
-    def made(self, make: Callable[..., Any]) -> Passes:
-        """The same passes, after another function; rows in memory pass it only once."""
+    def mapped(self, function: Callable[..., Any]) -> Passes:
+        """The rows after another function; those in memory are mapped only once."""
         if isinstance(self.sample, PartitionedSample):
-            return replace(self, makes=(*self.makes, make))
-        return replace(self, sample=Made(self.sum(make)))
+            return replace(self, functions=(*self.functions, function))
+        return replace(self, sample=MappedRows(self.sum(function)))
 
 
 @dataclass(frozen=True)
-class Made:
+class MappedRows:
     """Rows in memory after functions were applied to them."""
 
     rows: Any
 
     def map_reduce(
-        self, function: Callable[..., Any], merge: Callable[..., Any], columns: range
+        self,
+        function: Callable[..., Any],
+        merge: Callable[..., Any],
+        columns: Sequence[int],
     ) -> Any:
-        """The function of it."""
+        """The function of the rows, as `Sample` has it."""
         return function(self.rows)
 
 
 def _chained(functions: tuple[Callable[..., Any], ...], rows: Any) -> Any:
-    return reduce(lambda made, function: function(made), functions, rows)
+    """Result of functions that are applied to rows one after the other."""
+    return reduce(lambda mapped, function: function(mapped), functions, rows)

@@ -1,4 +1,9 @@
-"""The terms of an additive model, as columns of a table make them."""
+"""The terms of an additive model, made of the columns of a table.
+
+`Summary` holds what a pass over the rows says of a column, `Column` what a fitted model
+keeps of it, `FittedTerm` the function of one or two columns, and `TermReader` makes the
+terms that the parameters of a model name.
+"""
 
 from __future__ import annotations
 
@@ -35,15 +40,20 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.additive._gam import BaseGAM
 
+# Position of a column, and the kind of term ("spline", ...) that it is read for.
+ColumnKind = tuple[int, str]
+
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
-# Largest default number of splines of each column of a pair, which has all products.
-_OF_PAIRS = 8
+# Largest default number of splines of each column of a pair. Chosen by hand: a surface
+# has a coefficient for each product of two of them, which few rows do not determine.
+_MOST_SPLINES_OF_PAIR = 8
 # Share of a column's range: wider gaps, and rows farther beyond, count as extrapolated.
-# Held-out rows are often a little beyond.
+# Chosen by hand: held-out rows are often a little beyond.
 _WIDE_GAP = 0.1
 # Largest range of a column whose sums and differences are finite.
 _WIDEST = 1e280
 # Up to this number of distinct numbers curves are straight lines from each to the next.
+# Chosen by hand: more, and a smooth curve saves coefficients.
 _FEW_VALUES = 12
 
 
@@ -87,7 +97,7 @@ class Column:
         return outside
 
     def encode(self, values: Any) -> NDArray[np.float64]:
-        """Numbers as they are, levels by position; -1 for unknown ones."""
+        """Numbers as they are, positions of levels; -1 for unknown levels."""
         if self.labels is None:
             if self.date_dtype is not None and values.dtype.kind not in "iuf":
                 values = days(as_clock(values, self.date_dtype.kind))
@@ -110,7 +120,7 @@ class Column:
         return np.unique(as_dates(values, self.date_dtype))
 
     def read(
-        self, rows: Any, handle_unknown: str, extrapolation: str
+        self, rows: Rows, handle_unknown: str, extrapolation: str
     ) -> NDArray[np.float64]:
         """Numbers, or positions of levels, of other rows; NaN or -1 if unknown."""
         name = rows.names[self.position]
@@ -148,10 +158,11 @@ class Column:
 
     def with_gaps(self, extents: NDArray[np.float64]) -> Column:
         """The column with the wide gaps between its numbers."""
-        low, negative = extents[:, np.isfinite(extents[0])]
-        wide = low[1:] + negative[:-1] > _WIDE_GAP * (self.high - self.low)
-        gaps = np.stack([-negative[:-1][wide], low[1:][wide]], axis=1)
-        return replace(self, gaps=gaps)
+        least, negative = extents[:, np.isfinite(extents[0])]
+        # A gap is between the largest number of a bin and the least of the next.
+        starts, ends = -negative[:-1], least[1:]
+        is_wide = ends - starts > _WIDE_GAP * (self.high - self.low)
+        return replace(self, gaps=np.stack([starts, ends], axis=1)[is_wide])
 
     def refuse_unknown(
         self, encoded: NDArray[np.float64], values: NDArray[Any], name: str
@@ -171,7 +182,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of the values of a column, for terms of it.
+    """Summary of the values of a column, for a term of one kind.
 
     Parameters
     ----------
@@ -181,7 +192,7 @@ class Summary:
         Smallest and largest number.
     missing : bool
         Whether some are missing.
-    few : ndarray or None
+    distinct : ndarray or None
         Distinct numbers, NaN last; None if they are many.
     weight, center, spread : float
         Sum of the weights; weighted mean and standard deviation of the numbers of a
@@ -193,7 +204,7 @@ class Summary:
     low: float = 0.0
     high: float = 0.0
     missing: bool = False
-    few: np.ndarray | None = None
+    distinct: np.ndarray | None = None
     weight: float = 1.0
     center: float = 0.0
     spread: float = 0.0
@@ -201,7 +212,9 @@ class Summary:
     @property
     def n_distinct(self) -> float:
         """Number of distinct numbers, infinite if they are many."""
-        return np.inf if self.few is None else int((~np.isnan(self.few)).sum())
+        if self.distinct is None:
+            return np.inf
+        return int((~np.isnan(self.distinct)).sum())
 
     @classmethod
     def of_column(
@@ -217,7 +230,8 @@ class Summary:
         # NaN is neither smallest nor largest.
         low, high = np.fmin.reduce(x), np.fmax.reduce(x)
         # Some rows often show that there are many: no need to sort all.
-        few = _few(x) if _few(x[:2000]) is not None else None
+        are_few = _distinct_if_few(x[:2000]) is not None
+        distinct = _distinct_if_few(x) if are_few else None
         missing, center, spread = bool(np.isnan(x).any()), 0.0, 0.0
         if kind == "linear":
             center = np.average(x, weights=weights)
@@ -225,11 +239,12 @@ class Summary:
             reach = max(high - center, center - low) or 1.0
             squares = ((x - center) / reach) ** 2
             spread = reach * np.sqrt(np.average(squares, weights=weights))
-        return cls(None, None, low, high, missing, few, weights.sum(), center, spread)
+        weight = weights.sum()
+        return cls(None, None, low, high, missing, distinct, weight, center, spread)
 
     def __add__(self, more: Summary) -> Summary:
         """The summary of both."""
-        labels = declared = few = None
+        labels = declared = distinct = None
         if self.labels is not None and more.labels is not None:
             labels_by_key = {
                 label_key(label): label for label in [*self.labels, *more.labels]
@@ -237,17 +252,18 @@ class Summary:
             # Dtypes that differ have no common order.
             declared = self.declared if self.declared == more.declared else None
             labels = order_labels(list(labels_by_key.values()), declared)
-        if self.few is not None and more.few is not None:
-            few = _few(np.concatenate([self.few, more.few]))
+        if self.distinct is not None and more.distinct is not None:
+            both = np.concatenate([self.distinct, more.distinct])
+            distinct = _distinct_if_few(both)
         low, high = np.fmin(self.low, more.low), np.fmax(self.high, more.high)
         missing, weight = self.missing or more.missing, self.weight + more.weight
         share, distance = more.weight / weight, more.center - self.center
         center = self.center + share * distance
-        # Their squares may overflow.
+        # The variances within both and between their means; their squares may overflow.
         terms = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * distance])
         spread = np.hypot(np.hypot(*terms), np.sqrt(share) * more.spread)
         return Summary(
-            labels, declared, low, high, missing, few, weight, center, spread
+            labels, declared, low, high, missing, distinct, weight, center, spread
         )
 
     def column(self, j: int, name: str) -> Column:
@@ -261,18 +277,18 @@ class Summary:
                 f"accepted are ranges from {1 / _WIDEST:g} to {_WIDEST:g}: rescale it."
             )
         values = None
-        if self.few is not None and self.n_distinct <= _FEW_VALUES:
-            values = self.few[: int(self.n_distinct)].tolist()
+        if self.distinct is not None and self.n_distinct <= _FEW_VALUES:
+            values = self.distinct[: int(self.n_distinct)].tolist()
         return Column(j, self.labels, low, high, self.missing, values=values)
 
 
-def _few(x: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def _distinct_if_few(x: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Distinct values, None if they are many."""
     values = np.unique(x)
     return values if len(values) <= MOST_VALUES else None
 
 
-def _numbers(rows: Any, j: int) -> NDArray[np.float64]:
+def _numbers(rows: Rows, j: int) -> NDArray[np.float64]:
     """A column as float64; NaN where it is missing."""
     values = rows.column_array(j)
     if values.dtype.kind not in "iufb":
@@ -290,14 +306,14 @@ class FittedTerm:
     Parameters
     ----------
     columns : tuple of one or two Column
-        The columns.
+        In the order of the term's bases: what `by` names, then the term's feature.
     kind : str
         The kind of the term.
     term : Term
         The function.
     """
 
-    columns: tuple
+    columns: tuple[Column, ...]
     kind: str
     term: Term
 
@@ -307,7 +323,7 @@ class FittedTerm:
 
     @property
     def own_columns(self) -> tuple[Column, ...]:
-        """Its columns in the order of its name: what it varies by comes second."""
+        """Its columns in the order of its name: what `by` names comes second."""
         return self.columns[::-1] if self.kind == "by" else self.columns
 
     @property
@@ -320,15 +336,15 @@ class FittedTerm:
 
     def axes(self) -> list[NDArray[Any]]:
         """Values over the range of each of its columns."""
-        numbers = sum(column.labels is None for column in self.columns)
-        n_points = 30 if numbers == 2 else 100
+        n_numeric = sum(column.labels is None for column in self.columns)
+        n_points = 30 if n_numeric == 2 else 100
         return [
             np.array(column.grid(n_points), dtype=object if column.labels else None)
             for column in self.own_columns
         ]
 
     def grid(self) -> NDArray[Any]:
-        """Values all over the range of its columns, (n_points,) or (n_points, 2)."""
+        """Values over the range of its columns, (n_points,) or (n_points, 2)."""
         axes = self.axes()
         if len(axes) == 1:
             return axes[0]
@@ -339,11 +355,11 @@ class FittedTerm:
         self, values: NDArray[Any], names: list[str], handle_unknown: str
     ) -> NDArray[np.float64]:
         """Coordinates (n_points, n_coordinates), of values as in a grid."""
-        several = len(self.columns) > 1
-        if values.ndim != 1 + several or values.shape[1:] not in ((), (2,)):
+        is_pair = len(self.columns) > 1
+        if values.ndim != 1 + is_pair or values.shape[1:] not in ((), (2,)):
             raise ValueError(
                 f"values has the shape {values.shape}; this term takes "
-                f"{'(n_points, 2)' if several else '(n_points,)'}."
+                f"{'(n_points, 2)' if is_pair else '(n_points,)'}."
             )
         columns = []
         for column, column_values in zip(
@@ -385,7 +401,7 @@ class FittedTerm:
 
 
 class TermReader:
-    """Makes terms of the columns of a table, as parameters say.
+    """Makes the terms that the parameters of a model name, of columns of a table.
 
     Parameters
     ----------
@@ -394,6 +410,14 @@ class TermReader:
         `extrapolation`.
     rows : Rows
         Rows of the table, for names and dtypes.
+
+    Attributes
+    ----------
+    entries : list of tuple
+        Of each term, the position of its feature, or of both of a pair; and its kind as
+        `terms` has it.
+    kinds : dict of int to str
+        Kind of the term of each feature that has one of its own.
     """
 
     def __init__(self, parameters: BaseGAM, rows: Rows) -> None:
@@ -428,7 +452,7 @@ class TermReader:
     def _entry(
         self, key: int | str | tuple[int, int], parameter: str
     ) -> tuple[int, ...]:
-        """Positions of the one or two features that stand for a term."""
+        """Positions of the feature, or the pair of features, of a term."""
         features = key if isinstance(key, tuple | list) else (key,)
         entry = tuple(self._index(feature, parameter) for feature in features)
         if len(entry) > 2 or len(set(entry)) < len(entry) or not entry:
@@ -439,14 +463,14 @@ class TermReader:
         return entry
 
     def _entries(self) -> list[tuple[tuple[int, ...], str]]:
-        """Features and kind of each term."""
+        """Features and kind of each term, as `entries` has them."""
         terms = self.parameters.terms
         if terms is None:
             columns = set(range(self.rows.n_columns)) - {self.offset}
-            out = untreatable(self.rows, self.rows.detected_categorical) & columns
-            if out and out < columns:
-                named_as_left_out(self.rows, out)
-                columns -= out
+            left_out = untreatable(self.rows, self.rows.detected_categorical) & columns
+            if left_out and left_out < columns:
+                named_as_left_out(self.rows, left_out)
+                columns -= left_out
             terms = sorted(columns)
         if not isinstance(terms, Mapping):
             terms = [(key, "auto") for key in terms]
@@ -461,7 +485,7 @@ class TermReader:
             accepted = _KINDS if len(entry) == 1 else ("auto", "tensor")
             if kind not in accepted:
                 raise ValueError(
-                    f"terms has the kind {kind!r} for {self._shown(entry)}; accepted "
+                    f"terms has the kind {kind!r} for {self._quoted(entry)}; accepted "
                     f"are {', '.join(map(repr, accepted))}."
                 )
         return entries
@@ -483,23 +507,23 @@ class TermReader:
         return numbers
 
     def _check_keys(self) -> None:
-        """Refuse parameters of features that have no such term."""
-        splines = {j for j, kind in self.kinds.items() if kind in ("spline", "cyclic")}
+        """Refuse entries of parameters for features whose terms do not take them."""
+        curves = {j for j, kind in self.kinds.items() if kind in ("spline", "cyclic")}
         cyclic = {j for j, kind in self.kinds.items() if kind == "cyclic"}
         for parameter, keys, accepted, kinds in (
-            ("by", self._by, splines, "a term 'spline' or 'cyclic'"),
+            ("by", self._by, curves, "a term 'spline' or 'cyclic'"),
             ("periods", self._periods, cyclic, "a term 'cyclic'"),
         ):
             for j in set(keys) - accepted:
                 raise ValueError(
-                    f"{parameter} is for {kinds}; got {self._shown((j,))}."
+                    f"{parameter} is for {kinds}; got {self._quoted((j,))}."
                 )
         for j, by in self._by.items():
             if j == by:
-                raise ValueError(f"by has {self._shown((j,))} vary with itself.")
+                raise ValueError(f"by has {self._quoted((j,))} vary with itself.")
         for j in cyclic - set(self._periods):
             raise ValueError(
-                f"periods needs the period of {self._shown((j,))}, whose term is "
+                f"periods needs the period of {self._quoted((j,))}, whose term is "
                 "'cyclic', such as 24 for hours."
             )
         for period in self._periods.values():
@@ -507,14 +531,17 @@ class TermReader:
                 raise ValueError(f"periods has the period {period!r}; it must be > 0.")
         entries = {entry for entry, _ in self.entries}
         for entry in set(self._n_splines) - entries:
-            raise ValueError(f"n_splines names {self._shown(entry)}, which is no term.")
+            raise ValueError(
+                f"n_splines names {self._quoted(entry)}, which is no term."
+            )
 
-    def _shown(self, entry: tuple[int, ...]) -> str:
+    def _quoted(self, entry: tuple[int, ...]) -> str:
+        """Name of a feature, or of both of a pair, for a message."""
         names = [self.rows.names[j] for j in entry]
         return repr(names[0]) if len(names) == 1 else repr(tuple(names))
 
-    def _taken(self, entry: tuple[int, ...]) -> list[tuple[int, str]]:
-        """Columns of a term, as its bases take them, each with the kind."""
+    def _columns_of(self, entry: tuple[int, ...]) -> list[ColumnKind]:
+        """Columns of a term in the order of its bases, each with the kind."""
         if len(entry) == 2:
             # Surfaces need bases that contain the constant.
             kinds = [self.kinds.get(j) or self._kind(j) for j in entry]
@@ -529,9 +556,9 @@ class TermReader:
         return [(by, kind if kind == "category" else "linear"), *columns]
 
     @property
-    def needed(self) -> set[tuple[int, str]]:
-        """Columns of all terms, each with the kind that a term takes it as."""
-        return {key for entry, _ in self.entries for key in self._taken(entry)}
+    def needed(self) -> set[ColumnKind]:
+        """Columns of all terms, each with the kind that it is read for."""
+        return {key for entry, _ in self.entries for key in self._columns_of(entry)}
 
     @property
     def columns(self) -> list[int]:
@@ -540,7 +567,7 @@ class TermReader:
         return sorted({*offset, *(j for j, _ in self.needed)})
 
     def terms(
-        self, summaries: dict[tuple[int, str], Summary], sample: Sample
+        self, summaries: dict[ColumnKind, Summary], sample: Sample
     ) -> tuple[list[FittedTerm], list[list[Bins]]]:
         """Terms, not centred, of columns without gaps; and the bins of their columns.
 
@@ -551,26 +578,30 @@ class TermReader:
         sample : Sample or PartitionedSample
             All rows.
         """
-        pairs = [self._term(entry, summaries, sample) for entry, _ in self.entries]
-        return [term for term, _ in pairs], [bins for _, bins in pairs]
+        terms_with_bins = [
+            self._term(entry, summaries, sample) for entry, _ in self.entries
+        ]
+        terms, bins = zip(*terms_with_bins, strict=True)
+        return list(terms), list(bins)
 
     def _term(
         self,
         entry: tuple[int, ...],
-        summaries: dict[tuple[int, str], Summary],
+        summaries: dict[ColumnKind, Summary],
         sample: Sample,
     ) -> tuple[FittedTerm, list[Bins]]:
+        """The term of features; and the bins of its columns, but of a straight line."""
         shrinkage = self.parameters.shrinkage
         columns: list[Column] = []
         bases: list[Any] = []
         bins: list[Bins] = []
-        for j, kind in self._taken(entry):
+        for j, kind in self._columns_of(entry):
             summary = summaries[j, kind]
             column = summary.column(j, self.rows.names[j])
             columns.append(replace(column, date_dtype=self.rows.date_dtype(j)))
             self._refuse_missing(columns[-1], kind)
             bases.append(self._basis(columns[-1], summary, kind, entry, sample))
-            distinct = summary.few
+            distinct = summary.distinct
             if summary.labels is not None:
                 distinct = np.arange(float(len(summary.labels)))
             if kind != "linear":
@@ -578,12 +609,16 @@ class TermReader:
         j = entry[0]
         if len(entry) == 2:
             first, second = (j in self.kinds and j not in self._by for j in entry)
-            term = tensor_term((bases[0], bases[1]), (first, second), shrinkage)
+            term = tensor_term(
+                (bases[0], bases[1]), has_main=(first, second), shrinkage=shrinkage
+            )
             return FittedTerm(tuple(columns), "tensor", term), bins
         if j in self._by:
             by = self._by[j]
-            lines = self.kinds.get(by) in ("spline", "linear") and by not in self._by
-            term = varying_term(bases[0], bases[1], lines, shrinkage)
+            has_line = self.kinds.get(by) in ("spline", "linear") and by not in self._by
+            term = varying_term(
+                bases[0], bases[1], has_main=has_line, shrinkage=shrinkage
+            )
             return FittedTerm(tuple(columns), "by", term), bins
         term = single_term(bases[0], shrinkage)
         return FittedTerm(tuple(columns), self.kinds[j], term), bins
@@ -617,40 +652,47 @@ class TermReader:
             return LineBasis(summary.center, summary.spread or 1.0)
         n_splines = self._n_splines_of(entry, summary, kind)
         extrapolation = self.parameters.extrapolation
-        # Between few values no row says how a curve would go.
+        # Between few values no row says how a curve would go: straight lines.
         has_few_values = column.values is not None and len(column.values) <= n_splines
-        straight = has_few_values and kind == "spline"
+        is_straight = has_few_values and kind == "spline"
         return SplineBasis(
-            self._breaks(column, kind, n_splines, sample, straight),
+            self._breaks(column, kind, n_splines, sample, is_straight),
             cyclic=kind == "cyclic",
             extrapolation="linear" if extrapolation == "error" else extrapolation,
             missing=column.missing,
-            degree=1 if straight else 3,
+            degree=1 if is_straight else 3,
         )
 
     def _n_splines_of(self, entry: tuple[int, ...], summary: Summary, kind: str) -> int:
         """Number of splines of a column of a term, at most that of its values."""
         n_splines = self.parameters.n_splines
         n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
-        n_splines = min(n_splines, _OF_PAIRS) if len(entry) == 2 else n_splines
+        n_splines = (
+            min(n_splines, _MOST_SPLINES_OF_PAIR) if len(entry) == 2 else n_splines
+        )
         n_splines = self._n_splines.get(entry, n_splines)
         return int(min(n_splines, max(summary.n_distinct, 3)))
 
     def quantiles(
-        self, summaries: dict[tuple[int, str], Summary]
+        self, summaries: dict[ColumnKind, Summary]
     ) -> dict[int, NDArray[np.float64]]:
         """Shares of the rows below breaks, by column, where these are quantiles."""
         quantiles: dict[int, NDArray[np.float64]] = {}
         for entry, _ in self.entries if self.parameters.knots == "quantile" else ():
-            for j, kind in self._taken(entry):
+            for j, kind in self._columns_of(entry):
                 if kind == "spline":
                     n_splines = self._n_splines_of(entry, summaries[j, kind], kind)
-                    shares = _shares(n_splines)
+                    shares = _shares_below_breaks(n_splines)
                     quantiles[j] = np.union1d(quantiles.get(j, ()), shares)
         return quantiles
 
     def _breaks(
-        self, column: Column, kind: str, n_splines: int, sample: Sample, straight: bool
+        self,
+        column: Column,
+        kind: str,
+        n_splines: int,
+        sample: Sample,
+        is_straight: bool,
     ) -> NDArray[np.float64]:
         """Points where the pieces of splines meet."""
         low, high = column.low, column.high
@@ -661,15 +703,15 @@ class TermReader:
             margin = max(1.0, abs(low)) / 2
             low, high = low - margin, high + margin
             return np.array([low, high])
-        if straight:
+        if is_straight:
             return np.array(column.values)
-        shares = _shares(n_splines)
+        shares = _shares_below_breaks(n_splines)
         if self.parameters.knots == "quantile":
             values, weights = sample.values_of(column.position)
             return np.unique(weighted_quantile(values, shares, weights))
         return low + (high - low) * shares
 
 
-def _shares(n_splines: int) -> NDArray[np.float64]:
+def _shares_below_breaks(n_splines: int) -> NDArray[np.float64]:
     """Shares of a range, or of rows, below each break."""
     return np.linspace(0, 1, n_splines - 2)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,20 +21,37 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from sklearn_interpret._model.actions.actionability import Actionability
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.base import Rows
 
-# Scale of margins within which rows count, relative to their mean margin.
-_NEAR = 0.05
-# Weight of the earlier steps in the direction of a step.
+# The numbers below are chosen by hand.
+# Width of the logistic curve of margins that counts rows as sent to the target,
+# relative to their mean margin: a wide one counts rows that are far from it.
+_RELATIVE_WIDTH = 0.05
+# Weight of the earlier steps in the direction of a step: slopes differ from one
+# transformation of the patch to the next.
 _MOMENTUM = 0.9
+# Number of random patches of extreme pixels from which starts are chosen, and of the
+# rows and transformations on which they are compared: few, as all are asked about.
+_N_SCREENED = 128
+_MAX_SCREENING_ROWS = 100
+_MAX_SCREENING_TRANSFORMS = 16
+
+
+class _Overlay(NamedTuple):
+    """A patch laid on an image, or on each of several: (..., n_columns)."""
+
+    numbers: NDArray[np.float64]
+    covered: NDArray[np.bool_]  # whether the patch covers a number
 
 
 @dataclass(eq=False, repr=False)
@@ -221,37 +238,38 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
-        n_columns = sample.rows.n_columns
-        shape = self.image_shape_ = shape_of_rows(self.image_shape, n_columns)
-        self._shapes: Any = shape[:2], _checked_patch_shape(self.patch_shape, shape)
+        shape = shape_of_rows(self.image_shape, sample.rows.n_columns)
+        self.image_shape_ = shape
+        self._image_sides = shape[0], shape[1]
+        self._patch_sides = _checked_patch_shape(self.patch_shape, self._image_sides)
+        n_channels = shape[2] if len(shape) > 2 else 1
+        patch_size = int(np.prod(self._patch_sides)), n_channels
         random = check_random_state(self.random_state)
-        evenly = np.random.default_rng(random.randint(2**31))
-        self._shares = quasi_random_points(self.n_transforms, 4, evenly)
-        size: Any = self.n_restarts, np.prod(self._shapes[1]), *(shape[2:] or (1,))
-        corners = random.randint(0, 2, (_SCREENED, *size[1:])).astype(np.float64)
+        rng = np.random.default_rng(random.randint(2**31))
+        self._shares = quasi_random_points(self.n_transforms, 4, rng)
+        extreme_patches = random.randint(0, 2, (_N_SCREENED, *patch_size))
         sample = self._draw(sample, self.subsample, random)
         problem = SearchProblem(outcome, actionability, sample.rows)
         margins = Margins(problem)
         self.by_formula_ = margins.by_formula
-        matrices = [self._matrix(shares) for shares in self._shares]
         ascent = _Ascent(
             problem,
             margins,
             sample.weights,
-            matrices,
+            [self._matrix(shares) for shares in self._shares],
             self.n_steps,
             self.step_size,
-            _limits(problem, size[2]),
+            *_pixel_limits(problem, n_channels),
         )
-        starts = [np.full(size[1:], 0.5)]
+        starts = [np.full(patch_size, 0.5)]
         if self.n_restarts:
-            starts += ascent.best(corners, self.n_restarts)
+            starts += ascent.best(extreme_patches.astype(np.float64), self.n_restarts)
         tasks = [(ascent, start) for start in starts]
         ends = run(_Ascent.end, tasks, n_jobs=self.n_jobs)
-        patch, rates = max(ends, key=lambda end: end[1].mean())
-        self.patch_ = patch.reshape(*self._shapes[1], *shape[2:])
-        self.success_rates_ = rates
-        self._best = int(rates.argmax())
+        patch, success_rates = max(ends, key=lambda end: end[1].mean())
+        self.patch_ = patch.reshape(*self._patch_sides, *shape[2:])
+        self.success_rates_ = success_rates
+        self._best_transform = int(success_rates.argmax())
 
     def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each place, size and angle drawn: columns "transform" (its
@@ -260,21 +278,23 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         rates = self.success_rates_
         return [{"transform": np.arange(len(rates)), "success_rate": rates}]
 
-    def _matrix(self, shares: NDArray[np.float64]) -> Any:
+    def _matrix(self, shares: NDArray[np.float64]) -> csr_array:
         """Weights of the patch's pixels in those of an image, for random shares."""
-        scale = _checked_range(self.scale)
-        image, patch = self._shapes
-        return random_paste(shares, image, patch, scale, self.max_rotation)
+        scale, sides = (
+            _checked_range(self.scale),
+            (self._image_sides, self._patch_sides),
+        )
+        return random_paste(shares, *sides, scale, self.max_rotation)
 
     def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
-        matrix = self._matrix(self._shares[self._best])
-        laid = _laid(matrix, self._patch_pixels)
-        return Tries(_pasted(problem.actionability, problem.values[index], *laid))
+        matrix = self._matrix(self._shares[self._best_transform])
+        overlay = _overlay(matrix, self._patch_pixels)
+        return Tries(_pasted(problem.actionability, problem.values[index], overlay))
 
     @property
     def _patch_pixels(self) -> NDArray[np.float64]:
         """The patch as (n_pixels, n_channels)."""
-        return self.patch_.reshape(np.prod(self._shapes[1]), -1)
+        return self.patch_.reshape(np.prod(self._patch_sides), -1)
 
     def _sizes(self, budget: str) -> NDArray[np.float64]:
         return np.linspace(0, 2 * _checked_range(self.scale)[1], 11)
@@ -325,26 +345,20 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         rows = self._check_rows(flat, reset=False)
         actionability, index = self._actionability, np.arange(rows.n_rows)
         origins = actionability.encode(rows)
+        sides = self._image_sides, self._patch_sides
         if places is None:
             random = check_random_state(random_state)
-            matrices: Iterable[Any] = map(
-                self._matrix, random.uniform(size=(rows.n_rows, 4))
-            )
+            shares = random.uniform(size=(rows.n_rows, 4))
+            matrices: Iterable[csr_array] = map(self._matrix, shares)
         else:
-            corners = _checked_places(places, rows.n_rows, *self._shapes)
-            matrices = (paste(corner, *self._shapes) for corner in corners)
-        laid = [_laid(matrix, self._patch_pixels) for matrix in matrices]
-        values = _pasted(
-            actionability, origins, *map(np.stack, zip(*laid, strict=True))
-        )
+            corners = _checked_places(places, rows.n_rows, *sides)
+            matrices = (paste(corner, *sides) for corner in corners)
+        overlays = [_overlay(matrix, self._patch_pixels) for matrix in matrices]
+        all_rows = _Overlay(*map(np.stack, zip(*overlays, strict=True)))
+        values = _pasted(actionability, origins, all_rows)
         returning = actionability.returning(rows, origins)
         pasted = actionability.decode(values, origins, rows, index, returning)
         return np.reshape(pasted, shape) if len(shape) > 2 else pasted
-
-
-# Number of random patches of extreme pixels from which starts are chosen, and of the
-# rows and transformations on which they are compared.
-_SCREENED, _SCREENING_ROWS, _SCREENING_TRANSFORMS = 128, 100, 16
 
 
 @dataclass(frozen=True)
@@ -360,20 +374,21 @@ class _Ascent:
     weights : ndarray of shape (n_rows,)
         Their weights.
     matrices : list of csr_array
-        How the patch is pasted.
+        How the patch is pasted: one for each transformation.
     n_steps, step_size : int, float
         As the parameters of the attack.
-    limits : (ndarray, ndarray) of shape (n_channels,)
+    low, high : ndarray of shape (n_channels,)
         Lowest and highest pixels of the patch.
     """
 
     problem: SearchProblem
     margins: Margins
-    weights: np.ndarray
-    matrices: list
+    weights: NDArray[np.float64]
+    matrices: list[csr_array]
     n_steps: int
     step_size: float
-    limits: tuple
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
 
     def end(
         self, start: NDArray[np.float64]
@@ -382,48 +397,52 @@ class _Ascent:
 
         `start` are shares of the range of the pixels.
         """
-        low, high = self.limits
-        patch, velocity = low + start * (high - low), np.zeros(start.shape)
-        index, width = self._rows
-        for step in counted(range(self.n_steps)):
+        patch, velocity = self._pixels(start), np.zeros(start.shape)
+        index, width = self._attacked_rows
+        for step in with_progress(range(self.n_steps)):
             matrix = self.matrices[step % len(self.matrices)]
             slopes = self._slopes(matrix, patch, index, width)
             velocity = _MOMENTUM * velocity + (1 - _MOMENTUM) * slopes
             largest = np.abs(velocity).max()
             if largest > 0:
-                move = self.step_size * velocity / largest
-                patch = np.clip(patch + move * (high - low), low, high)
-        return patch, np.array(
-            [self._rate(of_place, patch, index) for of_place in self.matrices]
-        )
+                move = self.step_size * velocity / largest * (self.high - self.low)
+                patch = np.clip(patch + move, self.low, self.high)
+        rates = [self._success_rate(matrix, patch, index) for matrix in self.matrices]
+        return patch, np.array(rates)
+
+    def _pixels(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Pixels of a patch from shares of their range."""
+        return self.low + shares * (self.high - self.low)
 
     @cached_property
-    def _rows(self) -> tuple[NDArray[np.intp], float]:
+    def _attacked_rows(self) -> tuple[NDArray[np.intp], float]:
         """Positions of rows that miss the target, and the unit of their margins."""
         # If all rows satisfy the target already, the patch should keep them there.
         index = np.flatnonzero(~self.problem.fulfilled)
         index = index if len(index) else np.arange(self.problem.rows.n_rows)
         _, margins, _ = self.margins.at(self.problem, self.problem.values[index], index)
-        width = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
+        width = _RELATIVE_WIDTH * np.average(
+            np.abs(margins), weights=self.weights[index]
+        )
         return index, width or 1.0
 
-    def best(self, starts: Any, number: int) -> Any:
+    def best(
+        self, starts: NDArray[np.float64], number: int
+    ) -> list[NDArray[np.float64]]:
         """The `number` starts that send most, of few rows at few transformations."""
-        low, high = self.limits
-        index, width = self._rows
-        index = index[:: -(-len(index) // _SCREENING_ROWS)]
-        matrices = self.matrices[:_SCREENING_TRANSFORMS]
+        index, width = self._attacked_rows
+        index = index[:: -(-len(index) // _MAX_SCREENING_ROWS)]
         sent = np.zeros(len(starts))
-        for matrix in matrices:
+        for matrix in self.matrices[:_MAX_SCREENING_TRANSFORMS]:
             for k, start in enumerate(starts):
-                values = self._under(matrix, low + start * (high - low), index)
+                values = self._under(matrix, self._pixels(start), index)
                 _, margins, _ = self.margins.at(self.problem, values, index)
                 sent[k] += self.weights[index] @ expit(margins / width)
         return list(starts[np.argsort(-sent, kind="stable")[:number]])
 
     def _slopes(
         self,
-        matrix: Any,
+        matrix: csr_array,
         patch: NDArray[np.float64],
         index: NDArray[np.intp],
         width: float,
@@ -441,41 +460,37 @@ class _Ascent:
             )
         return matrix.T @ slopes.reshape(matrix.shape[0], -1)
 
-    def _rate(
-        self, matrix: Any, patch: NDArray[np.float64], index: NDArray[np.intp]
+    def _success_rate(
+        self, matrix: csr_array, patch: NDArray[np.float64], index: NDArray[np.intp]
     ) -> float:
         """The share of rows that satisfy the target."""
         holds = self.problem.holds(self._under(matrix, patch, index), index)
         return np.average(holds, weights=self.weights[index])
 
     def _under(
-        self, matrix: Any, patch: NDArray[np.float64], index: NDArray[np.intp]
+        self, matrix: csr_array, patch: NDArray[np.float64], index: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Encoded rows under a patch."""
         origins = self.problem.values[index]
-        return _pasted(self.problem.actionability, origins, *_laid(matrix, patch))
+        return _pasted(self.problem.actionability, origins, _overlay(matrix, patch))
 
 
-def _laid(
-    matrix: Any, patch: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Numbers (n_columns,) of an image under a patch, and whether it covers them."""
+def _overlay(matrix: csr_array, patch: NDArray[np.float64]) -> _Overlay:
+    """The overlay of a patch (n_pixels, n_channels) on an image."""
     covered = np.repeat(np.diff(matrix.indptr) > 0, patch.shape[1])
-    return (matrix @ patch).reshape(-1), covered
+    return _Overlay((matrix @ patch).reshape(-1), covered)
 
 
 def _pasted(
-    actionability: Actionability,
-    origins: NDArray[np.float64],
-    numbers: NDArray[np.float64],
-    covered: NDArray[np.bool_],
+    actionability: Actionability, origins: NDArray[np.float64], overlay: _Overlay
 ) -> NDArray[np.float64]:
     """Encoded rows under a patch, projected on the values of their columns."""
-    values = np.where(covered & ~np.isnan(origins), numbers, origins)
+    replaced = overlay.covered & ~np.isnan(origins)
+    values = np.where(replaced, overlay.numbers, origins)
     return actionability.projected(values, origins)
 
 
-def _limits(
+def _pixel_limits(
     problem: SearchProblem, n_channels: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lowest and highest number of each channel that any cell may take."""
@@ -493,18 +508,22 @@ def _limits(
 
 
 def _checked_patch_shape(
-    patch_shape: Any, image_shape: tuple[int, ...]
+    patch_shape: Any, image_sides: tuple[int, int]
 ) -> tuple[int, int]:
     """Height and width of the patch."""
-    height, width = sides = image_shape[:2]
+    height, width = image_sides
     if isinstance(patch_shape, Real):
         share = float(patch_shape)
         return max(1, round(share * height)), max(1, round(share * width))
     are_whole = all(isinstance(n, Integral) and int(n) > 0 for n in patch_shape)
-    if not are_whole or len(patch_shape) != 2 or (np.array(patch_shape) > sides).any():
+    if (
+        not are_whole
+        or len(patch_shape) != 2
+        or (np.array(patch_shape) > image_sides).any()
+    ):
         raise ValueError(
             f"patch_shape={patch_shape!r} must be (height, width), whole numbers from "
-            f"1 to those of the image, {sides}, or a share of its sides."
+            f"1 to those of the image, {image_sides}, or a share of its sides."
         )
     return int(patch_shape[0]), int(patch_shape[1])
 
@@ -524,8 +543,8 @@ def _checked_range(scale: Any) -> tuple[float, float]:
 def _checked_places(
     places: ArrayLike,
     n_rows: int,
-    image_shape: tuple[int, int],
-    patch_shape: tuple[int, int],
+    image_sides: tuple[int, int],
+    patch_sides: tuple[int, int],
 ) -> NDArray[np.float64]:
     """A place for each row, (n_rows, 2)."""
     try:
@@ -535,12 +554,12 @@ def _checked_places(
             f"places={places!r} must hold a row and a column, for all images or for "
             f"each of {n_rows}."
         ) from error
-    last = np.subtract(image_shape, patch_shape)
+    last = np.subtract(image_sides, patch_sides)
     inside = ((corners >= 0) & (corners <= last)).all(axis=1)
     if not inside.all():
         raise ValueError(
             f"places has {corners[~inside][0].tolist()}; from [0, 0] to "
             f"{last.tolist()} "
-            f"a patch of the shape {patch_shape} is inside of the image."
+            f"a patch of the shape {patch_sides} is inside of the image."
         )
     return corners

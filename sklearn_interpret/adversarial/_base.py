@@ -30,7 +30,7 @@ from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
@@ -155,7 +155,7 @@ class BaseAttack(BaseRowSearch):
     def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """`Tries` at the rows at `index` of a problem; none satisfies the target."""
 
-    def _rows_each(self) -> int:
+    def _n_asked_per_row(self) -> int:
         """Number of rows in one call of the model, per attacked row."""
         return 1
 
@@ -214,7 +214,7 @@ class BaseAttack(BaseRowSearch):
         index = np.flatnonzero(~problem.fulfilled)
         values = problem.values.copy()
         bounds = None
-        together = batch_rows(problem.rows.row_bytes * self._rows_each())
+        together = batch_rows(problem.rows.row_bytes * self._n_asked_per_row())
         for block, tries in self._in_blocks(self._attack, problem, index, together):
             values[block] = tries.values
             if tries.lower_bounds is not None:
@@ -372,7 +372,9 @@ class BaseAttack(BaseRowSearch):
     ) -> list[NDArray[np.bool_]]:
         """Masks of rows that are answered rightly under attacks up to each size."""
         masks = [right] * len(sizes)
-        for i in counted(np.argsort([size or 0 for size in sizes], kind="stable")):
+        for i in with_progress(
+            np.argsort([size or 0 for size in sizes], kind="stable")
+        ):
             right = right & self._withstands(problem, sizes[i])
             masks[i] = right
         return masks
@@ -552,7 +554,7 @@ class BaseGradientAttack(BaseAttack):
     def _failure(self) -> str:
         return f"no row that reaches the target was found within epsilon={self.epsilon}"
 
-    def _rows_each(self) -> int:
+    def _n_asked_per_row(self) -> int:
         n_columns = len(self._actionability.vary)
         return self._margins.n_rivals * (1 if self.by_formula_ else 2 * n_columns)
 

@@ -1,10 +1,14 @@
-"""HopSkipJump, an attack from labels alone (Chen, Jordan & Wainwright 2020)."""
+"""HopSkipJump, an attack from labels alone (Chen, Jordan & Wainwright 2020).
+
+From the nearest known row on target, each step estimates the normal of the boundary at
+the row reached, moves along it, and returns to the boundary by bisection.
+"""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.adversarial._base import BaseAttack, Budget, Tries
 
 if TYPE_CHECKING:
@@ -21,20 +25,36 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
+# Names of the norms in SciPy.
 _METRICS = {"inf": "chebyshev", "2": "euclidean", "1": "cityblock"}
-# Known rows of the target outcome that are compared at the boundary, and the largest
-# number tried where none keeps it with the fixed columns of the row.
-_STARTS, _MOST_ASKED = 10, 500
+# The numbers below are chosen by hand: larger ones ask the model about more rows, and
+# may find nearer rows.
+# Known rows of the target outcome that are compared at the boundary; further ones are
+# asked about where none of these stays on target with the fixed columns of the row.
+_N_STARTS = 10
+_MAX_KNOWN_ASKED = 500
 # Bisections between a row and its origin: to compare known rows, after each step, and
-# in the end.
-_COARSE, _FINE, _FINEST = 4, 7, 20
-# Distance of draws from the row at the boundary, relative to that of the row.
-_RADIUS = 0.3
+# in the end, where they leave a millionth of the distance.
+_N_COARSE_BISECTIONS = 4
+_N_BISECTIONS = 7
+_N_FINAL_BISECTIONS = 20
+# Distance of draws from the row at the boundary, relative to that of the row: nearer
+# ones differ by rounding where numbers are whole, farther ones miss the normal.
+_RELATIVE_RADIUS = 0.3
 # Largest number of halvings of a step that crosses the boundary.
-_HALVINGS = 8
+_MAX_HALVINGS = 8
 # Shares of changes that are undone in the end, one after the other, as long as each
 # saves at least this part of the distance.
-_SHARES, _LEAST_SAVING = (1, 0.5, 0.25, 1, 0.5, 0.25, 0.1), 0.01
+_UNDONE_SHARES = (1, 0.5, 0.25, 1, 0.5, 0.25, 0.1)
+_MIN_SAVING = 0.01
+
+
+class _Draws(NamedTuple):
+    """Random numbers of a step, the same for all rows."""
+
+    directions: NDArray[np.float64]  # (n_draws, n_columns): of length one
+    # (n_draws, n_columns): where between two whole numbers a draw is rounded up
+    dithers: NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -169,13 +189,15 @@ class HopSkipJump(BaseAttack):
         rows = actionability.distinct(sample.rows)
         self._training = SearchProblem(outcome, actionability, rows)
         random = check_random_state(self.random_state)
+        # Chen et al. (2020): more draws, as the root of the number of the step.
         numbers = self.n_draws * np.sqrt(np.arange(1, self.n_steps + 1))
-        self._draws = [_draws(random, int(n), actionability.vary) for n in numbers]
+        self._draws = [_drawn(random, int(n), actionability.vary) for n in numbers]
 
-    def _rows_each(self) -> int:
+    def _n_asked_per_row(self) -> int:
         # Draws are in memory about four times, distances of known rows three times.
         n_known, n_columns = self._training.values.shape
-        return max(_STARTS, 4 * len(self._draws[-1][0]), 3 * n_known // n_columns)
+        n_draws = len(self._draws[-1].directions)
+        return max(_N_STARTS, 4 * n_draws, 3 * n_known // n_columns)
 
     def _failure(self) -> str:
         return "with its fixed features no near known row satisfies the target"
@@ -184,52 +206,52 @@ class HopSkipJump(BaseAttack):
         best = problem.values[index]
         values, has_start = self._starts(problem, index)
         budget = Budget(problem, index[has_start], np.inf)
-        values = _nearer(budget, values, _FINE)
-        for number, draws in enumerate(counted(self._draws), 1):
-            normals = _normals(budget, values, *draws)
-            values = _stepped(budget, values, normals, number)
-        best[has_start] = _nearer(budget, _undone(budget, values), _FINEST)
+        values = _at_boundary(budget, values, _N_BISECTIONS)
+        for step_number, draws in enumerate(with_progress(self._draws), 1):
+            normals = _normals(budget, values, draws)
+            values = _stepped(budget, values, normals, step_number)
+        values = _with_changes_undone(budget, values)
+        best[has_start] = _at_boundary(budget, values, _N_FINAL_BISECTIONS)
         return Tries(best)
 
     def _starts(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The nearest known rows on target, near the boundary; rows that have one."""
-        order, number = self._nearest_known(problem, index)
+        order, n_on_target = self._nearest_known(problem, index)
         starts, has_start = problem.values[index], np.zeros(len(index), dtype=bool)
-        number = np.minimum(number, _MOST_ASKED)
-        for first in range(0, number.max(initial=0), _STARTS):
-            left = np.flatnonzero(~has_start)
-            row, position = np.nonzero(
-                np.arange(first, first + _STARTS) < number[left, None]
-            )
-            row = left[row]
-            values = self._training.values[order[row, first + position]]
+        n_asked = np.minimum(n_on_target, _MAX_KNOWN_ASKED)
+        for first in range(0, n_asked.max(initial=0), _N_STARTS):
+            without = np.flatnonzero(~has_start)
+            ranks = np.arange(first, first + _N_STARTS)
+            position, rank = np.nonzero(ranks < n_asked[without, None])
+            row = without[position]
+            values = self._training.values[order[row, ranks[rank]]]
             values = problem.projected(values, index[row])
             holds = problem.holds(values, index[row])
             row, values = row[holds], values[holds]
-            values = _nearer(Budget(problem, index[row], np.inf), values, _COARSE)
-            nearest = np.lexsort((problem.distances(values, index[row]), row))
-            owner, nearest_of = np.unique(row[nearest], return_index=True)
-            starts[owner], has_start[owner] = values[nearest[nearest_of]], True
+            budget = Budget(problem, index[row], np.inf)
+            values = _at_boundary(budget, values, _N_COARSE_BISECTIONS)
+            by_distance = np.lexsort((problem.distances(values, index[row]), row))
+            rows_with_start, nearest = np.unique(row[by_distance], return_index=True)
+            starts[rows_with_start] = values[by_distance[nearest]]
+            has_start[rows_with_start] = True
         return starts[has_start], has_start
 
     def _nearest_known(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Known rows by distance, those off target last; the number of the others.
+        """Known rows by distance (n, n_known), those off target last.
 
-        Missing numbers are taken for the mean.
+        And the number (n,) of those on target. Missing numbers are taken for the mean.
         """
-        candidates, costs = (
-            self._training.values,
-            problem.actionability.costs * problem.actionability.vary,
-        )
-        present = np.maximum((~np.isnan(candidates)).sum(axis=0), 1)
-        means = np.nansum(candidates, axis=0) / present
+        known_values = self._training.values
+        costs = problem.actionability.costs * problem.actionability.vary
+        n_present = np.maximum((~np.isnan(known_values)).sum(axis=0), 1)
+        means = np.nansum(known_values, axis=0) / n_present
         points = [
             np.where(np.isnan(rows), means, rows) * costs
-            for rows in (problem.values[index], candidates)
+            for rows in (problem.values[index], known_values)
         ]
         distances = cdist(*points, _METRICS[self.norm])
         on_target = self._training.satisfying(problem, index)
@@ -237,21 +259,18 @@ class HopSkipJump(BaseAttack):
         return np.argsort(distances, axis=1, kind="stable"), on_target.sum(axis=1)
 
 
-def _draws(
+def _drawn(
     random: np.random.RandomState, number: int, free: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Directions of length one, orthogonal in blocks of the free columns; and dithers.
-
-    A dither decides where between two whole numbers a draw is rounded up.
-    """
-    size = free.sum()
+) -> _Draws:
+    """Draws of directions, orthogonal in blocks as large as the free columns."""
+    n_free = free.sum()
     directions = np.zeros((number, len(free)))
-    for start in range(0, number if size else 0, max(size, 1)):
-        n = min(size, number - start)
-        axes, triangle = np.linalg.qr(random.normal(size=(size, n)))
+    for start in range(0, number if n_free else 0, max(n_free, 1)):
+        n = min(n_free, number - start)
+        axes, triangle = np.linalg.qr(random.normal(size=(n_free, n)))
         # The signs of a QR decomposition differ between LAPACK versions.
         directions[start : start + n, free] = (axes * np.sign(np.diag(triangle))).T
-    return directions, random.uniform(size=directions.shape)
+    return _Draws(directions, random.uniform(size=directions.shape))
 
 
 def _steps(budget: Budget, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -259,13 +278,13 @@ def _steps(budget: Budget, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.nan_to_num((values - budget.origins) * budget.actionability.costs)
 
 
-def _nearer(
-    budget: Budget, values: NDArray[np.float64], n_halvings: int
+def _at_boundary(
+    budget: Budget, values: NDArray[np.float64], n_bisections: int
 ) -> NDArray[np.float64]:
     """Rows moved towards their origins to the boundary, by bisection."""
     steps = _steps(budget, values)
     low, high = np.zeros(len(values)), np.ones(len(values))
-    for _ in range(n_halvings if len(values) else 0):
+    for _ in range(n_bisections if len(values) else 0):
         middle = (low + high) / 2
         trials = budget.rows_after(middle[:, None] * steps)
         holds = budget.problem.holds(trials, budget.index)
@@ -275,10 +294,7 @@ def _nearer(
 
 
 def _normals(
-    budget: Budget,
-    values: NDArray[np.float64],
-    directions: NDArray[np.float64],
-    dithers: NDArray[np.float64],
+    budget: Budget, values: NDArray[np.float64], draws: _Draws
 ) -> NDArray[np.float64]:
     """Estimates of the normals of the boundary at rows, from answers to draws around.
 
@@ -287,58 +303,62 @@ def _normals(
     if not len(values):
         return values
     problem, actionability = budget.problem, budget.actionability
-    radius = _RADIUS * np.linalg.norm(_steps(budget, values), axis=1)
-    draws = values[:, None] + radius[:, None, None] * directions / actionability.costs
-    draws = np.where(actionability.integer, np.floor(draws + dithers), draws)
-    index = np.repeat(budget.index, len(directions))
-    draws = problem.projected(draws.reshape(len(index), -1), index)
-    holds = problem.holds(draws, index).reshape(len(values), -1)
-    moved = draws.reshape(*holds.shape, -1) - values[:, None]
-    moved = np.nan_to_num(moved * actionability.costs)
+    radius = _RELATIVE_RADIUS * np.linalg.norm(_steps(budget, values), axis=1)
+    moves = radius[:, None, None] * draws.directions / actionability.costs
+    trials = values[:, None] + moves
+    rounded = np.floor(trials + draws.dithers)
+    trials = np.where(actionability.integer, rounded, trials)
+    index = np.repeat(budget.index, len(draws.directions))
+    trials = problem.projected(trials.reshape(len(index), -1), index)
+    holds = problem.holds(trials, index).reshape(len(values), -1)
+    moves = trials.reshape(*holds.shape, -1) - values[:, None]
+    moves = np.nan_to_num(moves * actionability.costs)
     signs = np.where(holds, 1.0, -1.0)
-    means = signs.mean(axis=1, keepdims=True)
-    signs = np.where(np.abs(means) < 1, signs - means, signs)
+    baseline = signs.mean(axis=1, keepdims=True)
+    # Answers that are all the same have no deviation from their mean.
+    signs = np.where(np.abs(baseline) < 1, signs - baseline, signs)
     # A product per row gives each row the same result in any batch.
-    return np.matmul(signs[:, None], moved)[:, 0]
+    return np.matmul(signs[:, None], moves)[:, 0]
 
 
 def _stepped(
     budget: Budget,
     values: NDArray[np.float64],
     normals: NDArray[np.float64],
-    number: int,
+    step_number: int,
 ) -> NDArray[np.float64]:
     """Rows after a step along the normals and back to the boundary, if nearer."""
-    problem, left = budget.problem, np.arange(len(values))
+    problem, remaining = budget.problem, np.arange(len(values))
     distances = problem.distances(values, budget.index)
-    sizes, reached = distances / np.sqrt(number), values.copy()
-    for _ in range(_HALVINGS):
-        if not len(left):
+    sizes, reached = distances / np.sqrt(step_number), values.copy()
+    for _ in range(_MAX_HALVINGS):
+        if not len(remaining):
             break
-        remaining = budget.part(left)
-        steps = _steps(remaining, values[left])
-        trials = remaining.rows_after(
-            remaining.farthest(normals[left], sizes[left], steps)
-        )
-        holds = problem.holds(trials, remaining.index)
-        reached[left[holds]] = trials[holds]
-        left = left[~holds]
-        sizes[left] /= 2
-    reached = _nearer(budget, reached, _FINE)
+        remaining_budget = budget.part(remaining)
+        steps = _steps(remaining_budget, values[remaining])
+        longer = remaining_budget.farthest(normals[remaining], sizes[remaining], steps)
+        trials = remaining_budget.rows_after(longer)
+        holds = problem.holds(trials, remaining_budget.index)
+        reached[remaining[holds]] = trials[holds]
+        remaining = remaining[~holds]
+        sizes[remaining] /= 2
+    reached = _at_boundary(budget, reached, _N_BISECTIONS)
     nearer = problem.distances(reached, budget.index) < distances
     return np.where(nearer[:, None], reached, values)
 
 
-def _undone(budget: Budget, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _with_changes_undone(
+    budget: Budget, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Rows with fewer and smaller changes, while that makes them nearer."""
-    problem, values, left = budget.problem, values.copy(), np.arange(len(values))
+    problem, values, active = budget.problem, values.copy(), np.arange(len(values))
     refinement = problem.refinement(values, budget.index, problem.holds)
-    for share in _SHARES:
+    for share in _UNDONE_SHARES:
         before = problem.distances(refinement.values, refinement.index)
         refinement.undo(1, share)
-        values[left] = refinement.values
+        values[active] = refinement.values
         distances = problem.distances(refinement.values, refinement.index)
-        nearer = np.flatnonzero(distances < (1 - _LEAST_SAVING) * before)
-        refinement.keep(nearer)
-        left = left[nearer]
+        saves = np.flatnonzero(distances < (1 - _MIN_SAVING) * before)
+        refinement.keep(saves)
+        active = active[saves]
     return values

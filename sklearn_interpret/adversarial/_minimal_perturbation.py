@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret.adversarial._base import BaseAttack
 from sklearn_interpret.adversarial._perturbations import (
     LinearPerturbation,
@@ -167,12 +167,12 @@ class MinimalPerturbation(BaseAttack):
     ) -> None:
         problem = SearchProblem(outcome, actionability, sample.rows)
         trees = partial(TreePerturbation, time_limit=self.time_limit)
-        exact = formula([LinearPerturbation, trees], problem)
+        exact = read_formula([LinearPerturbation, trees], problem)
         self._search = SmoothPerturbation(problem) if exact is None else exact
         self.method_ = self._search.method
 
     def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         return self._search.tries(problem, index)
 
-    def _rows_each(self) -> int:
-        return 1 if self.method_ == "trees" else self._search.rows_each
+    def _n_asked_per_row(self) -> int:
+        return 1 if self.method_ == "trees" else self._search.n_asked_per_row

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import RowExplanation
 
-# Step of a child from one of its three parents, in differences of the others.
-_DIFFERENTIAL = 0.5
+# Step of a child from one of its three parents, in differences of the others: F of Su
+# et al. (2019).
+_DIFFERENTIAL_WEIGHT = 0.5
 
 
 @dataclass(eq=False, repr=False)
@@ -167,7 +168,7 @@ class OnePixelAttack(BaseAttack):
             self._columns = np.arange(n_columns).reshape(shape)
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
 
-    def _rows_each(self) -> int:
+    def _n_asked_per_row(self) -> int:
         return 2 * self.population_size
 
     def _failure(self) -> str:
@@ -180,39 +181,37 @@ class OnePixelAttack(BaseAttack):
         return replace(explanation, distances=n_changed)
 
     def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
-        best, reached = problem.values[index], np.full(len(index), -np.inf)
+        best, best_margins = problem.values[index], np.full(len(index), -np.inf)
         random = np.random.RandomState(self._seed)
-        left = np.arange(len(index) if self._columns.size else 0)
-        first = self._first(random)
-        children = population = np.broadcast_to(first, (len(left), *first.shape))
+        active = np.arange(len(index) if self._columns.size else 0)
+        first = self._first_candidates(random)
+        children = population = np.broadcast_to(first, (len(active), *first.shape))
         margins = np.full(population.shape[:2], -np.inf)
-        for _ in counted(range(self.n_generations + 1)):
-            if not len(left):
+        for _ in with_progress(range(self.n_generations + 1)):
+            if not len(active):
                 break
-            values, of_children = self._tried(problem, index[left], children)
-            best_child = np.arange(len(left)), of_children.argmax(axis=1)
-            is_better = of_children[best_child] > reached[left]
-            best[left[is_better]], reached[left[is_better]] = (
-                array[best_child][is_better] for array in (values, of_children)
-            )
-            better = of_children > margins
-            population = np.where(better[..., None, None], children, population)
-            margins = np.maximum(of_children, margins)
-            continues = reached[left] < 0
-            finished = left[~continues]
-            continues[~continues] = ~problem.holds(best[finished], index[finished])
-            left, population, margins = (
-                left[continues],
-                population[continues],
-                margins[continues],
-            )
+            values, child_margins = self._tried(problem, index[active], children)
+            best_child = np.arange(len(active)), child_margins.argmax(axis=1)
+            is_better = child_margins[best_child] > best_margins[active]
+            better_rows = active[is_better]
+            best[better_rows] = values[best_child][is_better]
+            best_margins[better_rows] = child_margins[best_child][is_better]
+            survives = (child_margins > margins)[..., None, None]
+            population = np.where(survives, children, population)
+            margins = np.maximum(child_margins, margins)
+            # Margins decide who is asked about, and the model's answers who is done.
+            continues = best_margins[active] < 0
+            reached = active[~continues]
+            continues[~continues] = ~problem.holds(best[reached], index[reached])
+            active, margins = active[continues], margins[continues]
+            population = population[continues]
             children = self._crossed(random, population)
         return Tries(best)
 
-    def _first(self, random: np.random.RandomState) -> NDArray[np.float64]:
+    def _first_candidates(self, random: np.random.RandomState) -> NDArray[np.float64]:
         """The first candidates, (population_size, n_pixels, n_axes + n_channels).
 
-        Places and values are shares of their ranges.
+        Places and values are shares of their ranges; half of the values are extreme.
         """
         *axes, n_channels = self._columns.shape
         n_numbers = len(axes) + n_channels
@@ -225,10 +224,12 @@ class OnePixelAttack(BaseAttack):
     def _crossed(
         self, random: np.random.RandomState, population: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Children of candidates; Su et al., equation 3, with F = 0.5."""
+        """Children of candidates, of three parents each; Su et al., equation 3."""
         order = random.permutation(population.shape[1])
-        parents = (population[:, np.roll(order, shift)] for shift in range(3))
-        children = next(parents) + _DIFFERENTIAL * np.subtract(*parents)
+        first, second, third = (
+            population[:, np.roll(order, shift)] for shift in range(3)
+        )
+        children = first + _DIFFERENTIAL_WEIGHT * (second - third)
         n_axes = self._columns.ndim - 1
         children[..., :n_axes] %= 1
         return np.clip(children, 0, 1, out=children)
@@ -239,7 +240,7 @@ class OnePixelAttack(BaseAttack):
         index: NDArray[np.intp],
         candidates: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Rows with the pixels of candidates, (n, population_size, ...); margins."""
+        """Rows with candidate pixels (n, population_size, n_columns), and margins."""
         *axes, _ = self._columns.shape
         places = (candidates[..., : len(axes)] * axes).astype(np.intp)
         places = np.moveaxis(np.minimum(places, np.subtract(axes, 1)), -1, 0)

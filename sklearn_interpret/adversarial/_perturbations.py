@@ -1,8 +1,14 @@
-"""Searches for the smallest perturbations: of linear models, of trees, along slopes."""
+"""Searches for the smallest perturbations: of linear models, of trees, along slopes.
+
+`LinearPerturbation` solves programs with linear margins, `TreePerturbation` searches
+the cells of trees, `SmoothPerturbation` descends from several starts: each step goes to
+where the margins, linearised, reach their aims. All measure rows in steps: changes from
+the attacked row in the unit of the distance. Shapes: n rows, m margins, p columns.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +18,7 @@ from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model.actions.linear_search import ColumnEffects, precision
 from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
 from sklearn_interpret._model.gradients.margins import Margins
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.adversarial._base import Budget, Tries
 
 if TYPE_CHECKING:
@@ -22,21 +28,28 @@ if TYPE_CHECKING:
 _OBJECTIVES = {1: "distance", np.inf: "largest_change"}
 # Excess over the needs, relative to the size of the terms and in the precision of the
 # numbers: more until the model's own answer satisfies the target.
-_EXCESS = (2.0**3, 2.0**15, 2.0**25)
-# Starts of each row: parts of the shortest steps to where a linearised margin is zero,
-# and the nearest boundaries on the ways to `_N_NEAR` known rows of the target.
-_PARTS, _N_NEAR, _N_KNOWN = (0.5, 1.0, 2.0), 30, 5
-# Largest number of known rows whose distances are computed, and of moves of a descent.
-_MOST_KNOWN, _MOST_STEPS = 2000, 60
-# Moves shorter than this part of their starts have settled.
-_STILL = 1e-4
-# Starts are dropped whose boundary is this many times as far as the nearest row.
-_FAR = 1.5
-# Margins to be reached, relative to that of the row: from all starts, then from the
-# nearest `_N_AGAIN` of each row. Kinks of a network stop small aims, not large ones.
-_AIMS, _N_AGAIN = (1e-2, 1e-3), 4
+_EXCESSES = (2.0**3, 2.0**15, 2.0**25)
+# Numbers of rows, starts and steps below are chosen by hand: larger ones take longer,
+# and may find nearer rows.
+# Starts at these multiples of the shortest steps to where a linearised margin is zero.
+_START_MULTIPLES = (0.5, 1.0, 2.0)
+# Further starts on the ways to known rows of the target: of this number of near ones,
+# where the nearest boundaries are met. Known rows beyond the last number are left out.
+_N_NEAR_KNOWN = 30
+_N_KNOWN_STARTS = 5
+_MAX_KNOWN = 2000
 # Bisections on the way to a known row.
-_HALVINGS = 12
+_N_BISECTIONS = 12
+# Margins that descents aim at, relative to that of the row: from all starts, then from
+# the nearest ones of each row. Kinks of a network stop small aims, not large ones.
+_AIMS = (1e-2, 1e-3)
+_N_STARTS_AGAIN = 4
+# Largest number of moves of a descent.
+_MAX_MOVES = 60
+# A descent has settled where a move is shorter than this share of the step so far.
+_MIN_MOVE = 1e-4
+# A descent ends where it leads to this multiple of the distance of the nearest row.
+_MAX_DISTANCE_RATIO = 1.5
 # Multiples of steps that are tried in turn: rounding needs a little more than one,
 # whole numbers need much more.
 _MULTIPLES = np.concatenate(
@@ -49,9 +62,22 @@ _MULTIPLES = np.concatenate(
 )
 # Relative precision of the bisection between the last two multiples.
 _PRECISION = 1e-9
-# Power of the numbers' precision that steps are extended by in the end, so that other
+# In the end steps are extended by the numbers' precision to this power, so that other
 # rows in the same call do not change the answer.
-_EXTENDED = 0.4
+_EXTENSION_POWER = 0.4
+
+
+class _Programs(NamedTuple):
+    """Programs of rows, some for each: the shortest steps by which functions gain.
+
+    A linear function that gains `slopes @ step` reaches the target at a gain of `needs`
+    and leaves it beyond `needs + max_excess`.
+    """
+
+    slopes: NDArray[np.float64]  # (n_programs, m, p)
+    needs: NDArray[np.float64]  # (n_programs, m)
+    sizes: NDArray[np.float64]  # (n_programs, m): of the terms, which round
+    max_excess: NDArray[np.float64]  # (n_programs, m)
 
 
 class LinearPerturbation:
@@ -59,60 +85,60 @@ class LinearPerturbation:
 
     Parameters
     ----------
-    known : SearchProblem
+    training : SearchProblem
         Known rows; an UnreadableModelError says why the model is not linear in them.
 
     Attributes
     ----------
-    rows_each : int
+    n_asked_per_row : int
         Number of rows in one call of the model, per attacked row.
     """
 
     method: Literal["linear"] = "linear"
 
-    def __init__(self, training: Any) -> None:
+    def __init__(self, training: SearchProblem) -> None:
         self._effects = ColumnEffects(training)
         self._target = self._effects.target()
-        self.rows_each = len(self._effects.model.intercept)
+        self.n_asked_per_row = len(self._effects.model.intercept)
         slopes = [
-            np.zeros(self.rows_each) if s is None else s for s in self._effects.slopes
+            np.zeros(self.n_asked_per_row) if s is None else s
+            for s in self._effects.slopes
         ]
         self._slopes = np.array(slopes) / training.actionability.costs[:, None]
 
     def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """The nearest rows, with the distances of relaxed programs as lower bounds."""
-        slopes, needs, sizes, most = self._programs(problem, index)
-        n_ways = slopes.shape[1]
-        slopes, needs, sizes, most = (
-            array.reshape(-1, *array.shape[2:])
-            for array in (slopes, needs, sizes, most)
-        )
-        budget = Budget(problem, np.repeat(index, n_ways), np.inf)
+        programs = self._programs(problem, index)
+        slopes, needs = programs.slopes, programs.needs
+        n_programs = len(needs) // len(index)  # of each row
+        budget = Budget(problem, np.repeat(index, n_programs), np.inf)
+        rounding = self._effects.precision * programs.sizes
         # Equality to rounding is no proof that a row is impossible.
-        least = needs - _EXCESS[0] * self._effects.precision * sizes
+        least = needs - _EXCESSES[0] * rounding
         steps, possible = nearest_beyond_all(
             slopes, budget.low, budget.high, least, budget.norm
         )
         norms = np.linalg.norm(steps, budget.norm, axis=1)
-        bounds = np.where(possible, norms, np.inf).reshape(-1, n_ways).min(axis=1)
+        bounds = np.where(possible, norms, np.inf).reshape(-1, n_programs).min(axis=1)
         values, distances = budget.origins.copy(), np.full(len(needs), np.inf)
-        left = np.flatnonzero(possible)
-        for excess in _EXCESS:
-            if not len(left):
+        remaining = np.flatnonzero(possible)
+        for excess in _EXCESSES:
+            if not len(remaining):
                 break
-            raised = np.minimum(excess * self._effects.precision * sizes, most)
-            remaining, remaining_slopes = budget.part(left), slopes[left]
-            nearer = self._steps(
-                remaining_slopes, remaining, (needs + raised)[left], steps[left]
+            raised = needs + np.minimum(excess * rounding, programs.max_excess)
+            remaining_budget = budget.part(remaining)
+            shortest = self._steps(
+                slopes[remaining], remaining_budget, raised[remaining], steps[remaining]
             )
-            _keep_nearer(values, distances, budget, left, rows_after(remaining, nearer))
-            left = left[np.isinf(distances[left])]
+            candidates = rows_after(remaining_budget, shortest)
+            _keep_nearer(values, distances, budget, remaining, candidates)
+            remaining = remaining[np.isinf(distances[remaining])]
         if problem.actionability.integer.any():
-            left = np.flatnonzero(possible)
-        on_rays, _ = nearest_on_rays(budget.part(left), steps[left])
-        _keep_nearer(values, distances, budget, left, on_rays)
-        best = distances.reshape(-1, n_ways).argmin(axis=1)
-        best += n_ways * np.arange(len(index))
+            remaining = np.flatnonzero(possible)
+        on_rays, _ = nearest_on_rays(budget.part(remaining), steps[remaining])
+        _keep_nearer(values, distances, budget, remaining, on_rays)
+        best = distances.reshape(-1, n_programs).argmin(axis=1)
+        best += n_programs * np.arange(len(index))
         return Tries(values[best], np.minimum(bounds, distances[best]))
 
     @staticmethod
@@ -122,49 +148,47 @@ class LinearPerturbation:
         needs: NDArray[np.float64],
         relaxed: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """The shortest steps whose whole numbers are those of relaxed ones, cut.
+        """The shortest steps in which some numbers move as in relaxed ones.
 
-        And whose numbers that may not change by small steps are those of relaxed ones.
+        Whole numbers move as far, cut to whole moves; those that lie outside of their
+        bounds enter these. All others are free.
         """
         costs, is_whole = budget.actionability.costs, budget.actionability.integer
-        cut = np.where(is_whole, np.trunc(relaxed / costs) * costs, 0)
-        least, most = budget.actionability.permitted(budget.origins)
-        jumps = (least > budget.origins) | (most < budget.origins)
+        fixed = np.where(is_whole, np.trunc(relaxed / costs) * costs, 0)
+        lowest, highest = budget.actionability.permitted(budget.origins)
+        is_outside = (lowest > budget.origins) | (highest < budget.origins)
         entered = rows_after(budget, relaxed) - budget.origins
-        cut = np.where(jumps & (relaxed != 0), entered * costs, cut)
-        is_whole = is_whole | jumps
+        fixed = np.where(is_outside & (relaxed != 0), entered * costs, fixed)
+        is_fixed = is_whole | is_outside
         low, high = (
-            np.where(is_whole, 0, limits) for limits in (budget.low, budget.high)
+            np.where(is_fixed, 0, limits) for limits in (budget.low, budget.high)
         )
-        needs = needs - np.einsum("nmp,np->nm", slopes, cut)
-        return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
+        needs = needs - np.einsum("nmp,np->nm", slopes, fixed)
+        free, _ = nearest_beyond_all(slopes, low, high, needs, budget.norm)
+        return fixed + free
 
-    def _programs(self, problem: SearchProblem, index: NDArray[np.intp]) -> Any:
-        """Slopes (n, n_ways, m, p), needs and sizes of the terms of m functions.
-
-        And the largest excess over the needs.
-        """
+    def _programs(self, problem: SearchProblem, index: NDArray[np.intp]) -> _Programs:
+        """The programs of all rows, as many for each, those of a row together."""
         sums = self._effects.margins(problem.rows.take(index).native)
-        n_sums = sums.shape[1]
         answers = problem.classes_of(index)
         answers = np.zeros(len(index), dtype=int) if answers is None else answers
-        programs = [self._target.systems(k) for k in range(max(n_sums, 2))]
-        weights, ends = (
-            np.array(
-                [[program[number] for program in of_class] for of_class in programs]
-            )
-            for number in (0, 1)
-        )
+        n_answers = max(sums.shape[1], 2)
+        # Of each answer to be left: sums (w, m, k) of the k functions, and their ends.
+        systems = [self._target.systems(answer) for answer in range(n_answers)]
+        weights = np.array([[weights for weights, *_ in system] for system in systems])
+        ends = np.array([[ends for _, ends, *_ in system] for system in systems])
         weights, ends = weights[answers], ends[answers]
         slopes = np.einsum("nwmk,pk->nwmp", weights, self._slopes)
         needs = ends - np.einsum("nwmk,nk->nwm", weights, sums)
-        places = np.abs(problem.values[index] * problem.actionability.costs)
-        sizes = np.einsum("nwmp,np->nwm", np.abs(slopes), np.nan_to_num(places))
+        origins = np.abs(problem.values[index] * problem.actionability.costs)
+        sizes = np.einsum("nwmp,np->nwm", np.abs(slopes), np.nan_to_num(origins))
         sizes += np.abs(ends) + np.einsum("nwmk,nk->nwm", np.abs(weights), np.abs(sums))
-        most = np.full(ends.shape, np.inf)
+        max_excess = np.full(ends.shape, np.inf)
         if ends.shape[2] == 2 and self._target.interval is not None:
-            most[:] = -ends.sum(axis=2, keepdims=True) / 2
-        return slopes, needs, sizes, most
+            # Half of the interval, whose ends are (low, -high).
+            max_excess[:] = -ends.sum(axis=2, keepdims=True) / 2
+        arrays = slopes, needs, sizes, max_excess
+        return _Programs(*(array.reshape(-1, *array.shape[2:]) for array in arrays))
 
 
 def _keep_nearer(
@@ -174,7 +198,7 @@ def _keep_nearer(
     rows: NDArray[np.intp],
     candidates: NDArray[np.float64],
 ) -> None:
-    """Exchange some rows for others that satisfy the target and are nearer."""
+    """Write candidates on target to `values` and `distances` where they are nearer."""
     index = budget.index[rows]
     holds = budget.problem.holds(candidates, index)
     reached = np.where(holds, budget.problem.distances(candidates, index), np.inf)
@@ -187,8 +211,8 @@ class TreePerturbation:
 
     Parameters
     ----------
-    known : SearchProblem
-        Known rows; the norm of `known.actionability` is 1 or inf.
+    training : SearchProblem
+        Known rows; the norm of their actionability is 1 or inf.
     time_limit : float
         Seconds for each row; zero leaves it at what heuristics find.
 
@@ -219,7 +243,7 @@ class TreePerturbation:
         A row without a result stays; its bound is infinite if none is possible.
         """
         values, bounds = problem.values[index], np.zeros(len(index))
-        for i, row in enumerate(counted(index.tolist())):
+        for i, row in enumerate(with_progress(index.tolist())):
             result, bounds[i] = self._search.nearest(problem, row, self._goal)
             if result is not None:
                 values[i] = result
@@ -234,12 +258,12 @@ class SmoothPerturbation:
 
     Parameters
     ----------
-    known : SearchProblem
+    training : SearchProblem
         Known rows; an UnreadableModelError says that the model has no slopes there.
 
     Attributes
     ----------
-    rows_each : int
+    n_asked_per_row : int
         Number of rows in one call of the model, per attacked row.
     """
 
@@ -247,24 +271,23 @@ class SmoothPerturbation:
 
     def __init__(self, training: SearchProblem) -> None:
         self._margins = Margins(training)
-        n_slopes = (len(_PARTS) + _N_KNOWN) * self._margins.n_rivals
-        self.rows_each = n_slopes + _N_NEAR
-        index_of_training = np.unique(
-            np.linspace(0, training.rows.n_rows - 1, _MOST_KNOWN).astype(int)
-        )
-        if not training.outcome.is_other:
-            index_of_training = index_of_training[training.fulfilled[index_of_training]]
-        self._training_values, self._answers = (
-            training.values[index_of_training],
-            np.zeros(len(index_of_training), int),
-        )
+        n_starts = len(_START_MULTIPLES) + _N_KNOWN_STARTS
+        self.n_asked_per_row = n_starts * self._margins.n_rivals + _N_NEAR_KNOWN
+        index = np.linspace(0, training.rows.n_rows - 1, _MAX_KNOWN).astype(int)
+        index = np.unique(index)
         if training.outcome.is_other:
-            self._answers = training.classes[index_of_training]
+            self._known_answers = training.classes[index]
+        else:
+            index = index[training.fulfilled[index]]
+            self._known_answers = np.zeros(len(index), dtype=int)
+        self._known_values = training.values[index]
 
     def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """The nearest rows of all descents."""
         budget = Budget(problem, index, np.inf)
-        starts = np.concatenate([self._beyond(budget), self._as_known(budget)], axis=1)
+        starts = np.concatenate(
+            [self._linearised_starts(budget), self._known_starts(budget)], axis=1
+        )
         for aim in _AIMS:
             n, n_starts, p = starts.shape
             of_starts = Budget(problem, np.repeat(index, n_starts), np.inf)
@@ -272,58 +295,63 @@ class SmoothPerturbation:
                 of_starts, starts.reshape(-1, p), n_starts, aim
             )
             order = norms.reshape(n, n_starts).argsort(axis=1, kind="stable")
-            order = order[:, :_N_AGAIN]
-            starts = steps.reshape(n, n_starts, p)[np.arange(n)[:, None], order]
+            nearest = order[:, :_N_STARTS_AGAIN]
+            starts = steps.reshape(n, n_starts, p)[np.arange(n)[:, None], nearest]
         values, valid = budget.origins.copy(), np.zeros(n, dtype=bool)
         for start in range(starts.shape[1]):
-            left = np.flatnonzero(~valid)
-            if not len(left):
+            remaining = np.flatnonzero(~valid)
+            if not len(remaining):
                 break
-            ends = starts[left, start]
-            values[left], valid[left] = nearest_on_rays(budget.part(left), ends)
+            ends = starts[remaining, start]
+            remaining_budget = budget.part(remaining)
+            values[remaining], valid[remaining] = nearest_on_rays(
+                remaining_budget, ends
+            )
         return Tries(values)
 
-    def _beyond(self, budget: Budget) -> NDArray[np.float64]:
-        """Steps (n, k, p) towards the boundaries of linearised margins."""
+    def _linearised_starts(self, budget: Budget) -> NDArray[np.float64]:
+        """Steps (n, n_starts, p) towards the boundaries of linearised margins."""
         zero = np.zeros(budget.low.shape)
-        _, all_margins = self._at(budget, zero)
-        if self._margins.outcome.is_other:
-            n, m = all_margins.shape
+        _, margins = self._at(budget, zero)
+        if not self._margins.outcome.is_other:
+            shortest, _ = self._linearised(budget, zero, margins, 0.0)
+            steps = shortest[:, None]
+        else:  # any margin may be reached: a start towards each
+            n, m = margins.shape
             slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
-            low, high = (
-                np.repeat(limits, m, axis=0) for limits in (budget.low, budget.high)
+            needs = np.where(np.isinf(margins), 0, np.maximum(-margins, 0))
+            steps, _ = nearest_beyond(
+                slopes.reshape(n * m, -1),
+                np.repeat(budget.low, m, axis=0),
+                np.repeat(budget.high, m, axis=0),
+                needs.ravel(),
+                budget.norm,
             )
-            needs = np.where(
-                np.isinf(all_margins), 0, np.maximum(-all_margins, 0)
-            ).ravel()
-            slopes = slopes.reshape(n * m, -1)
-            steps, _ = nearest_beyond(slopes, low, high, needs, budget.norm)
             steps = steps.reshape(n, m, -1)
-        else:
-            steps = self._linearised(budget, zero, all_margins, 0.0)[0][:, None]
-        return np.concatenate([share * steps for share in _PARTS], axis=1)
+        return np.concatenate([multiple * steps for multiple in _START_MULTIPLES], 1)
 
-    def _as_known(self, budget: Budget) -> NDArray[np.float64]:
-        """Steps (n, k, p) towards known rows, as far as the boundary."""
-        steps = np.array([self._near(budget, row) for row in range(len(budget.index))])
-        n, k, p = steps.shape
-        of_ends = Budget(budget.problem, np.repeat(budget.index, k), np.inf)
+    def _known_starts(self, budget: Budget) -> NDArray[np.float64]:
+        """Steps (n, n_starts, p) towards known rows, as far as the boundary."""
+        rows = range(len(budget.index))
+        steps = np.array([self._steps_to_known(budget, row) for row in rows])
+        n, n_near, p = steps.shape
+        of_steps = Budget(budget.problem, np.repeat(budget.index, n_near), np.inf)
         steps = steps.reshape(-1, p)
-        short, enough = np.zeros(len(steps)), np.ones(len(steps))
-        for _ in range(_HALVINGS):
-            between = (short + enough) / 2
-            margins, _ = self._at(of_ends, steps * between[:, None])
-            short = np.where(margins < 0, between, short)
-            enough = np.where(margins < 0, enough, between)
-        steps *= enough[:, None]
+        low, high = np.zeros(len(steps)), np.ones(len(steps))
+        for _ in range(_N_BISECTIONS):
+            middle = (low + high) / 2
+            margins, _ = self._at(of_steps, steps * middle[:, None])
+            low = np.where(margins < 0, middle, low)
+            high = np.where(margins < 0, high, middle)
+        steps *= high[:, None]
         norms = np.linalg.norm(steps, budget.norm, axis=1)
-        norms = np.where(norms > 0, norms, np.inf).reshape(n, k)
-        nearest = norms.argsort(axis=1, kind="stable")[:, :_N_KNOWN]
-        return steps.reshape(n, k, p)[np.arange(n)[:, None], nearest]
+        norms = np.where(norms > 0, norms, np.inf).reshape(n, n_near)
+        nearest = norms.argsort(axis=1, kind="stable")[:, :_N_KNOWN_STARTS]
+        return steps.reshape(n, n_near, p)[np.arange(n)[:, None], nearest]
 
-    def _near(self, budget: Budget, row: int) -> NDArray[np.float64]:
-        """Steps (k, p) to known rows near a row, of all classes in turn, or zero."""
-        ends, answers = self._training_values, self._answers
+    def _steps_to_known(self, budget: Budget, row: int) -> NDArray[np.float64]:
+        """Steps (n_near, p) to known rows near one, of all classes in turn, or zero."""
+        ends, answers = self._known_values, self._known_answers
         if self._margins.outcome.is_other:
             differs = answers != budget.problem.classes[budget.index[row]]
             ends, answers = ends[differs], answers[differs]
@@ -331,12 +359,13 @@ class SmoothPerturbation:
         moves = np.clip(np.nan_to_num(moves), budget.low[row], budget.high[row])
         order = np.linalg.norm(moves, budget.norm, axis=1).argsort(kind="stable")
         answers = answers[order]
-        turns = np.zeros(len(order), dtype=int)
+        rank_in_class = np.zeros(len(order), dtype=int)
         for answer in np.unique(answers):
-            turns[answers == answer] = np.arange((answers == answer).sum())
-        order = order[turns.argsort(kind="stable")]
-        steps = np.zeros((min(_N_NEAR, len(self._training_values)), moves.shape[1]))
-        steps[: len(order)] = moves[order[: len(steps)]]
+            rank_in_class[answers == answer] = np.arange((answers == answer).sum())
+        order = order[rank_in_class.argsort(kind="stable")]
+        n_near = min(_N_NEAR_KNOWN, len(self._known_values))
+        steps = np.zeros((n_near, moves.shape[1]))
+        steps[: len(order)] = moves[order[:n_near]]
         return steps
 
     def _at(
@@ -364,7 +393,7 @@ class SmoothPerturbation:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The shortest steps by which linearised margins reach their aims.
 
-        And their norms per unit of margin.
+        And the norms of these (n,) per unit of margin.
         """
         values = rows_after(budget, steps)
         steps = np.nan_to_num((values - budget.origins) * budget.actionability.costs)
@@ -380,58 +409,61 @@ class SmoothPerturbation:
             slopes, budget.low, budget.high, needs, budget.norm
         )
         norms = np.linalg.norm(shortest, budget.norm, axis=1)
-        most = needs.max(axis=1)
-        return shortest, np.divide(norms, most, out=np.zeros(n), where=most > 0)
+        hardest = needs.max(axis=1)
+        return shortest, np.divide(norms, hardest, out=np.zeros(n), where=hardest > 0)
 
     def _descended(
         self, budget: Budget, steps: NDArray[np.float64], n_starts: int, aim: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The nearest steps with a margin that descents pass, and their norms."""
-        n = len(steps)
-        first, _ = self._at(budget, np.zeros(steps.shape))
-        aims = -aim * first
+        """The nearest steps on target that descents pass (n, p), and their norms (n,).
+
+        A descent minimises the norm plus a weighted lack of margin: it moves towards
+        the shortest steps of the linearised margins. Moves that fail are shortened.
+        """
+        n, norm = len(steps), budget.norm
+        row_margins, _ = self._at(budget, np.zeros(steps.shape))
+        aims = -aim * row_margins
         margins, all_margins = self._at(budget, steps)
-        norms = np.linalg.norm(steps, budget.norm, axis=1)
-        best, nearest = steps.copy(), np.where(margins >= 0, norms, np.inf)
-        steps, weights, shares = steps.copy(), np.zeros(n), np.ones(n)
-        ends, is_new = np.zeros(steps.shape), np.ones(n, dtype=bool)
-        active = np.arange(n)
-        for _ in counted(range(_MOST_STEPS)):
+        norms = np.linalg.norm(steps, norm, axis=1)
+        nearest = steps.copy()
+        nearest_norms = np.where(margins >= 0, norms, np.inf)
+        steps, ends = steps.copy(), np.zeros(steps.shape)
+        weights, fractions = np.zeros(n), np.ones(n)  # of the lack; of a move
+        is_new, active = np.ones(n, dtype=bool), np.arange(n)
+        for _ in with_progress(range(_MAX_MOVES)):
             new = active[is_new[active]]
             if len(new):
                 ends[new], prices = self._linearised(
                     budget.part(new), steps[new], all_margins[new], aims[new]
                 )
                 weights[new] = np.maximum(weights[new], 2 * prices)
-            remaining = budget.part(active)
-            directions = ends[active] - steps[active]
-            trials = steps[active] + shares[active, None] * directions
-            margin, trial_margins = self._at(remaining, trials)
-            norm = np.linalg.norm(trials, budget.norm, axis=1)
-            nearer = (margin >= 0) & (norm < nearest[active])
-            best[active[nearer]], nearest[active[nearer]] = trials[nearer], norm[nearer]
+            moves = ends[active] - steps[active]
+            trials = steps[active] + fractions[active, None] * moves
+            trial_margins, all_trial_margins = self._at(budget.part(active), trials)
+            trial_norms = np.linalg.norm(trials, norm, axis=1)
+            is_nearer = (trial_margins >= 0) & (trial_norms < nearest_norms[active])
+            nearest[active[is_nearer]] = trials[is_nearer]
+            nearest_norms[active[is_nearer]] = trial_norms[is_nearer]
             lack = np.maximum(aims[active] - margins[active], 0)
-            before = norms[active] + weights[active] * lack
-            after = norm + weights[active] * np.maximum(aims[active] - margin, 0)
-            better = after < before
-            moved = np.linalg.norm(directions, budget.norm, axis=1)
-            settled = shares[active] * moved <= _STILL * norms[active]
-            accepted = active[better]
-            steps[accepted], norms[accepted] = trials[better], norm[better]
-            margins[accepted], all_margins[accepted] = (
-                margin[better],
-                trial_margins[better],
-            )
-            is_new[active] = better
-            shares[active] = np.where(
-                better, np.minimum(2 * shares[active], 1), shares[active] / 4
-            )
-            of_row = nearest.reshape(-1, n_starts).min(axis=1).repeat(n_starts)[active]
-            is_far = np.linalg.norm(ends[active], budget.norm, axis=1) > _FAR * of_row
-            active = active[~(settled | is_far)]
+            trial_lack = np.maximum(aims[active] - trial_margins, 0)
+            objective = norms[active] + weights[active] * lack
+            is_better = trial_norms + weights[active] * trial_lack < objective
+            moved = np.linalg.norm(moves, norm, axis=1)
+            is_settled = fractions[active] * moved <= _MIN_MOVE * norms[active]
+            accepted = active[is_better]
+            steps[accepted], norms[accepted] = trials[is_better], trial_norms[is_better]
+            margins[accepted] = trial_margins[is_better]
+            all_margins[accepted] = all_trial_margins[is_better]
+            is_new[active] = is_better
+            longer, shorter = np.minimum(2 * fractions, 1), fractions / 4
+            fractions[active] = np.where(is_better, longer[active], shorter[active])
+            nearest_of_row = nearest_norms.reshape(-1, n_starts).min(axis=1)
+            limits = _MAX_DISTANCE_RATIO * nearest_of_row.repeat(n_starts)[active]
+            is_far = np.linalg.norm(ends[active], norm, axis=1) > limits
+            active = active[~(is_settled | is_far)]
             if not len(active):
                 break
-        return best, nearest
+        return nearest, nearest_norms
 
 
 def rows_after(budget: Budget, steps: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -449,27 +481,27 @@ def nearest_on_rays(
     Those that are not are the ends of the steps.
     """
     values, valid = rows_after(budget, steps), np.zeros(len(steps), dtype=bool)
-    short, enough = np.zeros((2, len(steps)))
-    left = np.flatnonzero(steps.any(axis=1))
+    low, high = np.zeros((2, len(steps)))  # multiples off target, and on it
+    remaining = np.flatnonzero(steps.any(axis=1))
     for multiple in _MULTIPLES:
-        if not len(left):
+        if not len(remaining):
             break
-        enough[left] = multiple
-        holds = _ask(budget, steps, enough, left, values, valid)
-        left = left[~holds]
-        short[left] = multiple
+        high[remaining] = multiple
+        holds = _ask(budget, steps, high, remaining, values, valid)
+        remaining = remaining[~holds]
+        low[remaining] = multiple
     while True:
         # Some numbers jump at any step: multiples near zero gain nothing.
-        room = _PRECISION * np.maximum(enough, 1)
-        left = np.flatnonzero(valid & (enough - short > room))
-        if not len(left):
+        min_gap = _PRECISION * np.maximum(high, 1)
+        remaining = np.flatnonzero(valid & (high - low > min_gap))
+        if not len(remaining):
             break
-        between = (short + enough) / 2
-        holds = _ask(budget, steps, between, left, values, valid)
-        enough[left[holds]] = between[left[holds]]
-        short[left[~holds]] = between[left[~holds]]
-    surely = enough * (1 + precision(budget.actionability) ** _EXTENDED)
-    _ask(budget, steps, surely, np.flatnonzero(valid), values, valid)
+        middle = (low + high) / 2
+        holds = _ask(budget, steps, middle, remaining, values, valid)
+        high[remaining[holds]] = middle[remaining[holds]]
+        low[remaining[~holds]] = middle[remaining[~holds]]
+    extended = high * (1 + precision(budget.actionability) ** _EXTENSION_POWER)
+    _ask(budget, steps, extended, np.flatnonzero(valid), values, valid)
     _step_back(budget, values, valid)
     return values, valid
 
@@ -482,10 +514,13 @@ def _ask(
     values: NDArray[np.float64],
     valid: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """Whether rows satisfy the target after multiples of steps; keep those that do."""
-    remaining = budget.part(rows)
-    trials = rows_after(remaining, steps[rows] * multiples[rows, None])
-    holds = budget.problem.holds(trials, remaining.index)
+    """Whether rows satisfy the target after multiples of steps: (len(rows),) bool.
+
+    Writes those that do to `values`, and True to `valid`.
+    """
+    remaining_budget = budget.part(rows)
+    trials = rows_after(remaining_budget, steps[rows] * multiples[rows, None])
+    holds = budget.problem.holds(trials, remaining_budget.index)
     values[rows[holds]], valid[rows[holds]] = trials[holds], True
     return holds
 
@@ -493,7 +528,7 @@ def _ask(
 def _step_back(
     budget: Budget, values: NDArray[np.float64], valid: NDArray[np.bool_]
 ) -> None:
-    """Move whole numbers back by one each, where rows still satisfy the target."""
+    """Move whole numbers of `values` back by one each, where rows stay on target."""
     for j in np.flatnonzero(budget.actionability.integer & budget.actionability.vary):
         moved = np.flatnonzero(valid & (values[:, j] != budget.origins[:, j]))
         nearer = values[moved]

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.search.norm_balls import shrunk
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Tries
 
 if TYPE_CHECKING:
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
-# Default size of a step, in units of epsilon over the number of steps.
-_STEP = 2.5
+# Default size of a step, in units of epsilon over the number of steps: rows reach the
+# end of the budget and can move along it (Madry et al. 2018).
+_RELATIVE_STEP_SIZE = 2.5
 
 
 @dataclass(eq=False, repr=False)
@@ -168,55 +169,56 @@ class ProjectedGradient(BaseGradientAttack):
         if self._is_linear:  # no other row has a larger margin
             return Tries(best)
         margins = np.full(len(index), -np.inf)
-        left = np.flatnonzero(~problem.holds(best, index))
+        remaining = np.flatnonzero(~problem.holds(best, index))
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]
         starts += zip(self._directions, self._shares, strict=True)
-        for direction, share in counted(starts):
-            if not len(left):
+        for direction, share in with_progress(starts):
+            if not len(remaining):
                 break
-            slopes = np.tile(direction, (len(left), 1))
-            steps = budget.part(left).farthest(slopes, share * budget.epsilon)
-            climbed = self._climbed(budget, left, steps, towards, best, margins)
-            left = left[~climbed]
+            slopes = np.tile(direction, (len(remaining), 1))
+            steps = budget.part(remaining).farthest(slopes, share * budget.epsilon)
+            succeeded = self._climb(budget, remaining, steps, towards, best, margins)
+            remaining = remaining[~succeeded]
             towards = None
         return Tries(best)
 
-    def _climbed(
+    def _climb(
         self,
         budget: Budget,
-        left: NDArray[np.intp],
+        climbing: NDArray[np.intp],
         steps: NDArray[np.float64],
         towards: NDArray[np.intp] | None,
         best: NDArray[np.float64],
         margins: NDArray[np.float64],
     ) -> NDArray[np.bool_]:
-        """Climb from some steps of the rows left; mask of those that succeeded.
+        """Climb from some steps of the climbing rows; mask of those that succeeded.
 
-        Keeps the best rows and their margins.
+        Writes better rows and their margins to `best` and `margins`. `towards` are the
+        rivals of all rows; None takes the best rival in each step.
         """
         problem = budget.problem
-        size = float(self.step_size or _STEP * budget.epsilon / self.n_steps)
-        done = np.zeros(len(left), dtype=bool)
-        active = np.arange(len(left))
-        for _ in counted(range(self.n_steps + 1)):
-            rows = left[active]
-            remaining, index = budget.part(rows), budget.index[rows]
-            values = remaining.rows_after(steps)
+        size = self.step_size or _RELATIVE_STEP_SIZE * budget.epsilon / self.n_steps
+        succeeded = np.zeros(len(climbing), dtype=bool)
+        active = np.arange(len(climbing))
+        for _ in with_progress(range(self.n_steps + 1)):
+            rows = climbing[active]
+            active_budget, index = budget.part(rows), budget.index[rows]
+            values = active_budget.rows_after(steps)
             rival, margin, _ = self._margins.at(problem, values, index)
             better = margin > margins[rows]
             best[rows[better]], margins[rows[better]] = values[better], margin[better]
             reached = np.flatnonzero(margin >= 0)
             reached = reached[problem.holds(values[reached], index[reached])]
             best[rows[reached]], margins[rows[reached]] = values[reached], np.inf
-            done[active[reached]] = True
-            stay = ~done[active]
-            active, values, steps = active[stay], values[stay], steps[stay]
+            succeeded[active[reached]] = True
+            stays = ~succeeded[active]
+            active, values, steps = active[stays], values[stays], steps[stays]
             if not len(active):
                 break
-            rows, index, rival = left[active], index[stay], rival[stay]
+            rows, index, rival = climbing[active], index[stays], rival[stays]
             rival = rival if towards is None else towards[rows]
             slopes = self._margins.slopes(problem, values, index, rival)
-            remaining = budget.part(rows)
-            steps = remaining.farthest(slopes, size, steps)
-            steps = shrunk(steps, remaining.epsilon, remaining.norm)
-        return done
+            active_budget = budget.part(rows)
+            steps = active_budget.farthest(slopes, float(size), steps)
+            steps = shrunk(steps, active_budget.epsilon, active_budget.norm)
+        return succeeded

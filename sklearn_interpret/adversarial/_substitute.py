@@ -25,7 +25,7 @@ from sklearn_interpret._model._sklearn_compat import HasMethods, Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.surrogates.surrogate_predictions import fit_surrogate
@@ -219,7 +219,7 @@ class SubstituteAttack(BaseAttack):
         moves = self.step_size * spread
         moves = np.where(actionability.integer, np.maximum(np.rint(moves), 1), moves)
         self._learn(learned, labels, outcome)
-        for _ in counted(range(self.n_rounds)):
+        for _ in with_progress(range(self.n_rounds)):
             room = (self.max_queries or np.inf) - learned.n_rows
             if room <= 0 or self._is_blank:
                 break

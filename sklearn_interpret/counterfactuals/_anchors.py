@@ -1,8 +1,8 @@
-"""Anchors of the rows of a table."""
+"""Anchors of the rows of a table (Ribeiro et al. 2018)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
@@ -17,13 +17,14 @@ from sklearn_interpret._model.replacement.anchored import AnchoredRows
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
-from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
+from sklearn_interpret.counterfactuals._base_anchors import AnchorProblem, BaseAnchors
 from sklearn_interpret.explanations import Condition
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-# Bins of equal weight where no number is given: quartiles.
+# Bins of equal weight where no number is given: quartiles, as in the authors' package.
 _QUARTILES = 4
 
 
@@ -141,7 +142,7 @@ class Anchors(BaseAnchors):
     verbose: int | None = None
 
     _least_coverage: ClassVar[float] = 0.005
-    _better: ClassVar[str] = "more bins (discretize), or a lower precision"
+    _advice: ClassVar[str] = "more bins (discretize), or a lower precision"
 
     _parameter_constraints = {
         **BaseAnchors._parameter_constraints,
@@ -159,7 +160,7 @@ class Anchors(BaseAnchors):
         self._codes = self._marginals.locate(rows).codes
         self._draws = AnchoredRows(rows, sample.weights, 2 * self.n_samples, self._seed)
 
-    def _around(self, rows: Any) -> Iterator[tuple[Neighbours, Callable[..., Any]]]:
+    def _problems(self, rows: Rows) -> Iterator[AnchorProblem]:
         responses = plain_responses(self._response, rows)
         codes = self._marginals.locate(rows).codes
         for answer, row_codes in zip(responses, codes, strict=True):
@@ -169,25 +170,29 @@ class Anchors(BaseAnchors):
                 is_same.any(axis=0) & ~is_same.all(axis=0)
             ).tolist()
             covered = is_same[:, columns]
-            allowed = [(j, np.flatnonzero(is_same[:, j])) for j in columns]
-            ask = partial(self._ask, answer, allowed)
             met = covered[self._draws.drawn_rows]
-            conditions = partial(self._condition, columns, row_codes)
-            yield Neighbours(met, ask, covered, self._shares), conditions
+            donors = [(j, np.flatnonzero(is_same[:, j])) for j in columns]
+            ask = partial(self._ask, answer, donors)
+            neighbours = Neighbours(met, ask, covered, self._shares)
+            condition = partial(self._condition, columns, row_codes)
+            yield AnchorProblem(neighbours, condition)
 
     def _ask(
         self,
         answer: NDArray[np.float64],
-        allowed: list[tuple[int, NDArray[np.intp]]],
+        donors: list[tuple[int, NDArray[np.intp]]],
         draws: NDArray[np.intp],
         changed: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
-        """Whether the model keeps its answer on perturbed rows."""
+        """Whether the model keeps its answer on perturbed rows.
+
+        `donors` are, for each column of a condition, the known rows that meet it.
+        """
         responses = self._responses[self._draws.drawn_rows[draws]]
         changed_draws = np.flatnonzero(changed.any(axis=1))
         if len(changed_draws):
             blocks = self._draws.blocks(
-                draws[changed_draws], changed[changed_draws], allowed
+                draws[changed_draws], changed[changed_draws], donors
             )
             responses[changed_draws] = np.concatenate(
                 [self._response(block) for block in blocks]

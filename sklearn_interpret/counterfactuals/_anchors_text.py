@@ -1,11 +1,11 @@
-"""Anchors of texts: words that are enough for a prediction."""
+"""Anchors of texts: words that are enough for a prediction (Ribeiro et al. 2018)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,18 @@ from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.responses.response import plain_responses
-from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
+from sklearn_interpret.counterfactuals._base_anchors import AnchorProblem, BaseAnchors
 from sklearn_interpret.explanations import WordCondition
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.local.tokens import Tokens
+    from sklearn_interpret._core.local.tokens import Key, Tokens
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret._model.rows.texts import TextRows
+
+# Texts of as many words share the draws of their masks; those of this number of lengths
+# are kept in memory.
+_CACHED_LENGTHS = 8
 
 
 @dataclass(eq=False, repr=False)
@@ -143,94 +150,98 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         "replacement": [StrOptions({"mask", "corpus"})],
     }
 
-    def _fit_perturbations(self, sample: Any) -> None:
+    def _fit_perturbations(self, sample: Sample) -> None:
         self._split = self._make_splitter()
-        self._texts_with: dict[tuple[str, int], list[int]] = {}
-        words: dict[str, int] = {}
-        counts: list[float] = []
-        for i, text in enumerate(sample.rows):
+        self._texts_with: dict[Key, list[int]] = {}
+        number_of_word: dict[str, int] = {}
+        frequencies: list[float] = []
+        for i, text in enumerate(cast("TextRows", sample.rows)):
             tokens = self._split(text)
             for key in tokens.keys:
                 self._texts_with.setdefault(key, []).append(i)
             for feature in tokens.features[tokens.features >= 0].tolist():
-                number = words.setdefault(tokens.keys[feature][0], len(words))
-                counts += [0.0] * (number == len(counts))
-                counts[number] += self._shares[i]
-        self._words = np.array(list(words), dtype=np.object_)
-        self._ends = np.cumsum(counts)
+                word, _ = tokens.keys[feature]
+                number = number_of_word.setdefault(word, len(number_of_word))
+                if number == len(frequencies):
+                    frequencies.append(0.0)
+                frequencies[number] += self._shares[i]
+        self._corpus_words = np.array(list(number_of_word), dtype=np.object_)
+        self._cumulated_frequencies = np.cumsum(frequencies)
 
-    def _around(self, rows: Any) -> Iterator[tuple[Neighbours, Callable[..., Any]]]:
-        masks_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._replacements)
+    def _problems(self, rows: TextRows) -> Iterator[AnchorProblem]:
+        masks_of = lru_cache(_CACHED_LENGTHS)(self._draw_masks)
+        replacements_of = lru_cache(_CACHED_LENGTHS)(self._draw_replacements)
         responses = plain_responses(self._response, rows)
         for text, answer in zip(rows, responses, strict=True):
             tokens = self._split(text)
             n_words = len(tokens.keys)
-            replacements = None
-            if self.replacement == "corpus" and len(self._words):
-                replacements = self._words, others_of(n_words)
             copies = _Copies(
                 self._response,
                 self._like,
                 text,
                 tokens,
-                self.mask_token,
                 masks_of(n_words),
-                replacements,
+                self.mask_token,
+                replacements_of(n_words),
             )
-
-            def ask(
-                draws: NDArray[np.intp],
-                changed: NDArray[np.bool_],
-                answer: NDArray[np.float64] = answer,
-                copies: _Copies = copies,
-            ) -> NDArray[np.bool_]:
-                return self._keeps(answer, copies.responses(draws, changed))
-
             covered = np.zeros((len(self._shares), n_words), dtype=bool)
             for feature, key in enumerate(tokens.keys):
                 covered[self._texts_with.get(key, []), feature] = True
+            ask = partial(self._ask, answer, copies)
+            neighbours = Neighbours(copies.masks, ask, covered, self._shares)
+            yield AnchorProblem(neighbours, partial(self._condition, tokens.keys))
 
-            def condition(
-                feature: int, keys: tuple[tuple[str, int], ...] = tokens.keys
-            ) -> WordCondition:
-                return WordCondition(*keys[feature], self._split)
+    def _ask(
+        self,
+        answer: NDArray[np.float64],
+        copies: _Copies,
+        draws: NDArray[np.intp],
+        changed: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
+        """Whether the model keeps its answer on copies of a text."""
+        return self._keeps(answer, copies.responses(draws, changed))
 
-            yield Neighbours(copies.masks, ask, covered, self._shares), condition
+    def _condition(self, keys: Sequence[Key], feature: int) -> WordCondition:
+        """The condition that a word stands in a text."""
+        return WordCondition(*keys[feature], self._split)
 
-    def _kept(self, n_words: int) -> NDArray[np.bool_]:
-        """Mask of words that each draw keeps, (2 n_samples, n_words)."""
+    def _draw_masks(self, n_words: int) -> NDArray[np.bool_]:
+        """Mask of the words that each draw keeps: (2 n_samples, n_words)."""
         rng = np.random.default_rng([self._seed, n_words])
         return rng.random((2 * self.n_samples, n_words)) < 0.5
 
-    def _replacements(self, n_words: int) -> NDArray[np.intp]:
-        """The word of the corpus that replaces each word, if it is not kept."""
+    def _draw_replacements(self, n_words: int) -> NDArray[np.object_] | None:
+        """The word that replaces each word of a draw, or None for `mask_token`."""
+        if self.replacement == "mask" or not len(self._corpus_words):
+            return None
         rng = np.random.default_rng([self._seed, n_words, 1])
-        points = rng.random((2 * self.n_samples, n_words)) * self._ends[-1]
-        places = np.searchsorted(self._ends, points, side="right")
-        return np.minimum(places, len(self._ends) - 1)
+        ends = self._cumulated_frequencies
+        points = rng.random((2 * self.n_samples, n_words)) * ends[-1]
+        positions = np.searchsorted(ends, points, side="right")
+        return self._corpus_words[np.minimum(positions, len(ends) - 1)]
 
 
 class _Copies:
     """Copies of a text without some of its words; the model is asked once about each.
 
-    `masks` are the words that each draw keeps; `others` are words, and positions of
-    those that replace each word in each draw, or None for `mask_token`.
+    `masks` are the words that each draw keeps; `replacements` has a word for each of a
+    draw, or is None for `mask_token`.
     """
 
     def __init__(
         self,
-        response: Any,
-        like: Any,
+        response: Response,
+        like: TextRows,
         text: str,
         tokens: Tokens,
-        mask_token: str | None,
         masks: NDArray[np.bool_],
-        replacements: tuple[NDArray[np.object_], NDArray[np.intp]] | None,
+        mask_token: str | None,
+        replacements: NDArray[np.object_] | None,
     ) -> None:
-        self._response, self._like = response, like
-        self._tokens, self._mask_token = tokens, mask_token
-        self.masks, self._replacements = masks, replacements
-        self._at_once = batch_rows(copied_bytes(text, tokens, mask_token))
+        self._response, self._like, self._tokens = response, like, tokens
+        self.masks, self._mask_token = masks, mask_token
+        self._replacements = replacements
+        self._batch_size = batch_rows(copied_bytes(text, tokens, mask_token))
         self._answers: dict[str, NDArray[np.float64]] = {}
 
     def responses(
@@ -239,21 +250,21 @@ class _Copies:
         """Responses to draws in which changed words are put back: (m, n_outputs)."""
         copies = [
             copy
-            for batch_slice in slices(len(draws), self._at_once)
+            for batch_slice in slices(len(draws), self._batch_size)
             for copy in self._copies(draws[batch_slice], changed[batch_slice])
         ]
         unknown_copies = [
             copy for copy in dict.fromkeys(copies) if copy not in self._answers
         ]
-        for batch_slice in slices(len(unknown_copies), self._at_once):
+        for batch_slice in slices(len(unknown_copies), self._batch_size):
             batch = unknown_copies[batch_slice]
             responses = self._response(self._like.like(batch))
             self._answers.update(zip(batch, responses, strict=True))
         return np.array([self._answers[copy] for copy in copies])
 
     def _copies(self, draws: NDArray[np.intp], changed: NDArray[np.bool_]) -> list[str]:
-        replacements: Any = self._mask_token
-        if self._replacements is not None:
-            words, positions = self._replacements
-            replacements = words[positions[draws]]
-        return self._tokens.copies(self.masks[draws] | changed, replacements)
+        """Copies of the text by draws, in which changed words are put back."""
+        present = self.masks[draws] | changed
+        if self._replacements is None:
+            return self._tokens.copies(present, self._mask_token)
+        return self._tokens.copies(present, self._replacements[draws])

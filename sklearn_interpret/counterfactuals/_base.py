@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The result of a search for one row.
 
     Parameters
@@ -116,12 +116,12 @@ class BaseCounterfactual(BaseRowSearch):
             _check_steps(steps, rows, categorical)
         ranges = _checked_ranges(ranges, rows, categorical)
         _check_directions(directions, rows, categorical)
-        stepped = list(steps) if isinstance(steps, Mapping) else []
-        free = ~np.isin(np.arange(rows.n_columns), list(ranges))
-        two_valued = free & ~categorical
-        two_valued &= [rows.dates(j) is None for j in range(rows.n_columns)]
-        two_valued[stepped] = False
-        successive, not_successive = _of_two_values(rows, weights > 0, two_valued)
+        has_no_range = ~np.isin(np.arange(rows.n_columns), list(ranges))
+        are_numbers = has_no_range & ~categorical
+        are_numbers &= [rows.dates(j) is None for j in range(rows.n_columns)]
+        if isinstance(steps, Mapping):
+            are_numbers[list(steps)] = False
+        successive, not_successive = _of_two_values(rows, weights > 0, are_numbers)
         return Actionability(
             rows,
             weights,
@@ -130,7 +130,7 @@ class BaseCounterfactual(BaseRowSearch):
             ranges=ranges,
             directions=directions,
             distance=distance,
-            within_data=successive if anything else free,
+            within_data=successive if anything else has_no_range,
             two_valued=successive,
             steps=steps,
         )
@@ -138,8 +138,8 @@ class BaseCounterfactual(BaseRowSearch):
     @abstractmethod
     def _search(
         self, problem: SearchProblem, index: NDArray[np.intp]
-    ) -> Iterable[Found]:
-        """`Found` of each row at `index` of a problem; none satisfies the target."""
+    ) -> Iterable[SearchResult]:
+        """The result of each row at `index` of a problem; none satisfies the target."""
 
     @empty_for_no_rows
     @shows_progress
@@ -164,14 +164,14 @@ class BaseCounterfactual(BaseRowSearch):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         problem = SearchProblem(self._outcome, self._actionability, rows)
-        results = self._found(problem)
+        results = self._results(problem)
         values, origin = _rows_of(results)
         asked = problem.asked(values, origin)
-        holds = problem.fulfilled[origin]
-        if not holds.all():
-            holds |= asked.holds(problem.classes_of(origin))
-        if not holds.all():
-            results = _kept(results, holds)
+        is_confirmed = problem.fulfilled[origin]
+        if not is_confirmed.all():
+            is_confirmed |= asked.holds(problem.classes_of(origin))
+        if not is_confirmed.all():
+            results = _confirmed(results, is_confirmed)
             values, origin = _rows_of(results)
             asked = problem.asked(values, origin)
         status = np.array(["found"] * rows.n_rows, dtype=object)
@@ -193,14 +193,14 @@ class BaseCounterfactual(BaseRowSearch):
         )
 
     def _proofs(
-        self, results: list[Found], problem: SearchProblem
+        self, results: list[SearchResult], problem: SearchProblem
     ) -> dict[str, NDArray[Any]]:
         """Further fields of the explanation, of methods that prove something."""
         return {}
 
-    def _found(self, problem: SearchProblem) -> list[Found]:
-        """`Found` of all rows, the nearest first."""
-        results = [Found(values[None]) for values in problem.values]
+    def _results(self, problem: SearchProblem) -> list[SearchResult]:
+        """The result of each row of a problem; of its rows the nearest first."""
+        results = [SearchResult(values[None]) for values in problem.values]
         index = np.flatnonzero(~problem.fulfilled)
         if len(index):
             for row, result in zip(index, self._search(problem, index), strict=True):
@@ -217,7 +217,9 @@ class BaseCounterfactual(BaseRowSearch):
         return self._actionability.distances(values, origins)
 
 
-def _rows_of(results: list[Found]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def _rows_of(
+    results: list[SearchResult],
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Encoded rows of the results of all searches, and the rows that they are for."""
     origin = np.repeat(
         np.arange(len(results)), [len(of_row.values) for of_row in results]
@@ -225,7 +227,9 @@ def _rows_of(results: list[Found]) -> tuple[NDArray[np.float64], NDArray[np.intp
     return np.concatenate([of_row.values for of_row in results]), origin
 
 
-def _kept(results: list[Found], holds: NDArray[np.bool_]) -> list[Found]:
+def _confirmed(
+    results: list[SearchResult], holds: NDArray[np.bool_]
+) -> list[SearchResult]:
     """The results that are left where some do not hold when the model is asked."""
     ends = np.cumsum([len(of_row.values) for of_row in results])
     remaining = []
@@ -262,7 +266,7 @@ def _check_costs(costs: Any, names: Any) -> None:
             )
 
 
-def _check_steps(steps: Any, rows: Any, categorical: NDArray[np.bool_]) -> None:
+def _check_steps(steps: Any, rows: Rows, categorical: NDArray[np.bool_]) -> None:
     for j, step in steps.items():
         is_whole = rows.is_integer(j)
         valid = isinstance(step, Real) and 1e-22 <= float(step) <= 1e22
@@ -289,7 +293,7 @@ def _checked_ranges(
     return checked
 
 
-def _check_levels(levels: tuple[float, float], rows: Any, j: int) -> None:
+def _check_levels(levels: Any, rows: Rows, j: int) -> None:
     if isinstance(levels, str) or not hasattr(levels, "__iter__"):
         raise ValueError(
             f"permitted_range has {levels!r} for {rows.names[j]!r}; a list of its "

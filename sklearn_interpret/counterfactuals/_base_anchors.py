@@ -1,4 +1,4 @@
-"""Base of the anchors: rules under which a model keeps its answer."""
+"""Base of the anchors: rules under which a model keeps its answer (Ribeiro et al.)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import chain
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +18,11 @@ from sklearn_interpret._core.local.anchors import AnchorSearch
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import run, worker_slices
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import make_response, plain_responses
 from sklearn_interpret._model.rows.number_format import rounded_text
+from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoAnchorWarning
@@ -29,10 +30,21 @@ from sklearn_interpret.explanations import RuleExplanation
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.local.anchors import Anchor, Neighbours
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret._model.rows.texts import TextRows
+    from sklearn_interpret.explanations import Condition, WordCondition
 
 # `RandomState.randint` draws below this on all platforms.
 _LARGEST_SEED = np.iinfo(np.int32).max
+
+
+class AnchorProblem(NamedTuple):
+    """A search for the rule of a sample, and the conditions that rules consist of."""
+
+    neighbours: Neighbours
+    condition: Callable[[int], Condition | WordCondition]  # that at a position
 
 
 @dataclass(eq=False, repr=False)
@@ -40,7 +52,7 @@ class BaseAnchors(BaseInspector):
     """Base of the anchors.
 
     A subclass gets ready in `fit` (`_fit_perturbations`), and says how samples are
-    perturbed (`_around`).
+    perturbed (`_problems`).
     """
 
     estimator: Any
@@ -61,7 +73,7 @@ class BaseAnchors(BaseInspector):
     # Rules of less coverage are not extended.
     _least_coverage: ClassVar[float] = 0.0
     # Advice for where no rule is found.
-    _better: ClassVar[str] = "a lower precision"
+    _advice: ClassVar[str] = "a lower precision"
 
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
@@ -86,14 +98,14 @@ class BaseAnchors(BaseInspector):
         self._seed = rng.randint(_LARGEST_SEED)
         return sample.draw(self.n_coverage_samples, rng, stratified=False)
 
-    def _inspect(self, sample: Sample, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         self._response = response
         self._responses = plain_responses(response, sample.rows)
         self._shares = sample.weights / sample.weights.sum()
-        self._margins = self._make_margins()
+        self._tolerances = self._make_tolerances()
         self._fit_perturbations(sample)
 
-    def _make_margins(self) -> float | NDArray[np.float64]:
+    def _make_tolerances(self) -> float | NDArray[np.float64]:
         """Largest distance of an equal answer from a row's own response, by output."""
         if is_classifier(self.estimator_):
             return 0.5
@@ -107,8 +119,8 @@ class BaseAnchors(BaseInspector):
         """Draw all randomness, and read the rows of `fit`."""
 
     @abstractmethod
-    def _around(self, rows: Any) -> Iterator[tuple[Neighbours, Callable[..., Any]]]:
-        """Yield the `Neighbours` and conditions of each row."""
+    def _problems(self, rows: Any) -> Iterator[AnchorProblem]:
+        """Yield the `AnchorProblem` of each of the `Rows` or `TextRows`."""
 
     @empty_for_no_rows
     @shows_progress
@@ -132,45 +144,47 @@ class BaseAnchors(BaseInspector):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        anchors, rules = self._searched(rows)
+        anchors, rules = self._anchors_and_rules(rows)
         is_precise = np.array([anchor.is_precise for anchor in anchors])
         reasons = [self._reason(anchor) for anchor in anchors]
         if not is_precise.all():
             first, n_failed = np.argmin(is_precise), np.count_nonzero(~is_precise)
             warn(
-                f"Try {self._better}: no rule was found for "
+                f"Try {self._advice}: no rule was found for "
                 f"{n_failed} of {len(is_precise)} rows; row {first}: "
                 f"{reasons[first]}.",
                 NoAnchorWarning,
             )
         return self._explanation(rows, anchors, rules, is_precise, reasons)
 
-    def _searched(self, rows: Any) -> Iterator[Any]:
-        """Anchors and rules of rows."""
+    def _anchors_and_rules(
+        self, rows: Rows | TextRows
+    ) -> tuple[list[Anchor], list[tuple[Condition | WordCondition, ...]]]:
+        """The anchor of each row, and the conditions of its rule."""
         blocks = worker_slices(rows.n_rows, self.n_jobs)
         tasks = [(rows.sliced(block),) for block in blocks]
-        pairs = chain.from_iterable(run(self._search, tasks, n_jobs=self.n_jobs))
-        return zip(*pairs, strict=True)
+        pairs = list(chain.from_iterable(run(self._search, tasks, n_jobs=self.n_jobs)))
+        return [anchor for anchor, _ in pairs], [rule for _, rule in pairs]
 
     def _explanation(
         self,
-        rows: Any,
-        anchors: tuple[Anchor, ...],
-        rules: Any,
+        rows: Rows | TextRows,
+        anchors: list[Anchor],
+        rules: list[tuple[Condition | WordCondition, ...]],
         is_precise: NDArray[np.bool_],
-        reasons: Any,
+        reasons: list[str],
     ) -> RuleExplanation:
         """The explanation of some rows."""
         names: Any = getattr(rows, "names", None)  # texts have none
         return RuleExplanation(
-            rules,
+            as_objects(rules),
             np.array([anchor.precision for anchor in anchors]),
             np.array([anchor.low for anchor in anchors]),
             np.array([anchor.high for anchor in anchors]),
             np.array([anchor.coverage for anchor in anchors]),
             answers=np.asarray(self._response.raw(rows.native)).tolist(),
             status=np.where(is_precise, "found", "failed"),
-            reasons=reasons,
+            reasons=as_objects(reasons),
             data=rows.native,
             feature_names=names,
             response_name=self._response_name,
@@ -190,10 +204,12 @@ class BaseAnchors(BaseInspector):
         self, answer: NDArray[np.float64], responses: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Whether responses (m, n_outputs) are the same answer as a row's."""
-        return np.all(np.abs(responses - answer) <= self._margins, axis=1)
+        return np.all(np.abs(responses - answer) <= self._tolerances, axis=1)
 
-    def _search(self, rows: Any) -> list[tuple[Anchor, tuple[Any, ...]]]:
-        """An `Anchor` and the conditions of its rule, for each row."""
+    def _search(
+        self, rows: Rows | TextRows
+    ) -> list[tuple[Anchor, tuple[Condition | WordCondition, ...]]]:
+        """The anchor of each row, and the conditions of its rule."""
         search = AnchorSearch(
             self.precision,
             self.delta,
@@ -202,8 +218,8 @@ class BaseAnchors(BaseInspector):
             self.max_anchor_size,
             self._least_coverage,
         )
-        anchors = []
-        for neighbours, conditions in counted(self._around(rows), rows.n_rows):
-            anchor = search(neighbours)
-            anchors.append((anchor, tuple(conditions(j) for j in anchor.rule)))
-        return anchors
+        pairs = []
+        for problem in with_progress(self._problems(rows), rows.n_rows):
+            anchor = search(problem.neighbours)
+            pairs.append((anchor, tuple(map(problem.condition, anchor.rule))))
+        return pairs

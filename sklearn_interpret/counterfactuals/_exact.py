@@ -17,13 +17,13 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
 from sklearn_interpret._model.actions.linear_search import LinearSearch
 from sklearn_interpret._model.actions.problem import SearchProblem
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.linear import LinearModel, read_linear
 from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.rows.features import resolve_keys
-from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
+from sklearn_interpret.counterfactuals._base import BaseCounterfactual, SearchResult
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-# Parameters that may make a target impossible.
+# Parameters that may make a target impossible, in the order in which they are tried.
 _LIMITS = (
     "constraints",
     "permitted_range",
@@ -209,7 +209,7 @@ class ExactCounterfactual(BaseCounterfactual):
         coefficients = np.zeros((len(constraints), rows.n_columns))
         bounds = np.zeros(len(constraints))
         for i, constraint in enumerate(constraints):
-            by_column, bounds[i] = _constraint(
+            by_column, bounds[i] = _checked_constraint(
                 constraint, rows, actionability.categorical
             )
             coefficients[i, list(by_column)] = list(by_column.values())
@@ -218,71 +218,73 @@ class ExactCounterfactual(BaseCounterfactual):
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
-        search = _kind_of_search(outcome.estimator)
+        kind_of_search = _kind_of_search(outcome.estimator)
         problem = SearchProblem(outcome, actionability, sample.rows)
-        self._searcher = search(problem, self.margin)
+        self._searcher = kind_of_search(problem, self.margin)
 
     def _search(
         self, problem: SearchProblem, index: NDArray[np.intp]
-    ) -> Iterable[Found]:
+    ) -> Iterable[SearchResult]:
         return run(
             self._search_row,
             [(problem, row) for row in index.tolist()],
             n_jobs=self.n_jobs,
         )
 
-    def _search_row(self, problem: SearchProblem, row: int) -> Found:
-        end = monotonic() + self.time_limit
+    def _search_row(self, problem: SearchProblem, row: int) -> SearchResult:
+        deadline = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
         goal = Goal(seconds, self.objective, self.max_changes)
-        values, lower = self._searcher.nearest(problem, row, goal)
-        if values is not None:
-            rows = self._apart(problem, row, goal, values, end)
-            is_short = len(rows) < self.n_counterfactuals
-            reason = (
-                f"only {len(rows)} rows were found that are apart" if is_short else ""
-            )
-            return Found(rows, reason, lower_bound=lower)
+        nearest, lower_bound = self._searcher.nearest(problem, row, goal)
+        if nearest is not None:
+            values = self._with_others(problem, row, goal, nearest, deadline)
+            reason = ""
+            if len(values) < self.n_counterfactuals:
+                reason = f"only {len(values)} rows were found that are apart"
+            return SearchResult(values, reason, lower_bound)
         reason = f"nothing was found within time_limit={self.time_limit}"
         if isinstance(self._searcher, LinearSearch):
             reason = "no multiples of the steps of numbers were found; try smaller ones"
-        if lower == np.inf:
-            reason = self._why_impossible(problem, row, end)
+        if lower_bound == np.inf:
+            reason = self._why_impossible(problem, row, deadline)
         nothing = np.empty((0, problem.values.shape[1]))
-        return Found(nothing, reason, lower_bound=lower)
+        return SearchResult(nothing, reason, lower_bound)
 
-    def _apart(
+    def _with_others(
         self,
         problem: SearchProblem,
         row: int,
         goal: Goal,
-        values: NDArray[np.float64],
-        end: float,
+        nearest: NDArray[np.float64],
+        deadline: float,
     ) -> NDArray[np.float64]:
         """An encoded row and others, each the nearest that is apart from those before.
 
         They share the time that is left.
         """
-        rows = [values]
-        while len(rows) < self.n_counterfactuals:
-            changes = problem.actionability.changes(
-                rows[-1][None], problem.values[[row]]
-            )[0]
+        counterfactuals, origin = [nearest], problem.values[[row]]
+        costs = problem.actionability.costs
+        while len(counterfactuals) < self.n_counterfactuals:
+            changes = problem.actionability.changes(counterfactuals[-1][None], origin)[
+                0
+            ]
             # Costs of very small changes would underflow.
-            shares = changes / changes.max() * problem.actionability.costs
-            seconds = (end - monotonic()) / (self.n_counterfactuals - len(rows))
+            shares = changes / changes.max() * costs
+            seconds = (deadline - monotonic()) / (
+                self.n_counterfactuals - len(counterfactuals)
+            )
             goal = replace(
                 goal,
                 change_shares=(*goal.change_shares, shares / shares.sum()),
                 time_limit=max(seconds, 0.0),
             )
-            values, _ = self._searcher.nearest(problem, row, goal)
-            if values is None:
+            following, _ = self._searcher.nearest(problem, row, goal)
+            if following is None:
                 break
-            rows.append(values)
-        return np.array(rows)
+            counterfactuals.append(following)
+        return np.array(counterfactuals)
 
-    def _why_impossible(self, problem: SearchProblem, row: int, end: float) -> str:
+    def _why_impossible(self, problem: SearchProblem, row: int, deadline: float) -> str:
         """The limit without which there would be a row, if it is found in time."""
         words = {name: name for name in _LIMITS if getattr(self, name) is not None}
         if self.permitted_range is None:
@@ -290,65 +292,74 @@ class ExactCounterfactual(BaseCounterfactual):
         elif self.permitted_range == "any":
             del words["permitted_range"]
         limits = list(words)
-        proved = True
+        is_proved = True  # that the row stays impossible without any one limit
         for number, name in enumerate(limits):
-            until = monotonic() + (end - monotonic()) / (len(limits) - number)
-            values, lower = self._without([name], problem, row, until)
-            if values is not None:
+            seconds = (deadline - monotonic()) / (len(limits) - number)
+            is_possible, is_impossible = self._without_limits(
+                [name], problem, row, seconds
+            )
+            if is_possible:
                 leaves = "leave" if name == "constraints" else "leaves"
                 return f"{words[name]} {leaves} no row that satisfies the target"
-            proved &= lower == np.inf
-        values, lower = None, np.inf
-        if limits and proved:
-            values, lower = self._without(limits, problem, row, end)
-        if values is not None:
-            return "no single limit is the reason: several of them together are"
-        if proved and lower == np.inf:
+            is_proved &= is_impossible
+        if limits and is_proved:
+            is_possible, is_proved = self._without_limits(
+                limits, problem, row, deadline - monotonic()
+            )
+            if is_possible:
+                return "no single limit is the reason: several of them together are"
+        if is_proved:
             return "no row at all satisfies the target"
         return (
             "no row satisfies the target; the reason was not found within "
             f"time_limit={self.time_limit}"
         )
 
-    def _without(
-        self, limits: list[str], problem: SearchProblem, row: int, end: float
-    ) -> tuple[NDArray[np.float64] | None, float]:
-        """Any row without some limits, and a lower bound."""
-        seconds = max(end - monotonic(), 0.0)
-        if self.time_limit and not seconds:
-            return None, 0.0
-        actionability, most = problem.actionability, self.max_changes
+    def _without_limits(
+        self, limits: list[str], problem: SearchProblem, row: int, seconds: float
+    ) -> tuple[bool, bool]:
+        """Whether there is a row without some limits, and whether there is none.
+
+        Neither where that is not decided in time.
+        """
+        if self.time_limit and seconds <= 0:
+            return False, False
+        actionability, max_changes = problem.actionability, self.max_changes
         for name in limits:
             if name == "max_changes":
-                most = None
+                max_changes = None
             else:
                 actionability = actionability.without(name)
-        goal = Goal(seconds, "any", most)
-        return self._searcher.nearest(problem.under(actionability), row, goal)
+        goal = Goal(max(seconds, 0.0), "any", max_changes)
+        values, lower_bound = self._searcher.nearest(
+            problem.under(actionability), row, goal
+        )
+        return values is not None, lower_bound == np.inf
 
     def _proofs(
-        self, results: list[Found], problem: SearchProblem
+        self, results: list[SearchResult], problem: SearchProblem
     ) -> dict[str, NDArray[Any]]:
-        lower = np.array([of_row.lower_bound for of_row in results])
-        nearest = np.full(len(results), np.inf)
-        slack = np.zeros(len(results))
+        lower_bounds = np.array([of_row.lower_bound for of_row in results])
+        nearest, rounding = np.full(len(results), np.inf), np.zeros(len(results))
         for row, of_row in enumerate(results):
             distances = problem.distances(of_row.values, [row])
             nearest[row] = distances[:1].min(initial=np.inf)
-            changed = (
-                of_row.values[:1] != problem.values[row]
-            ) * self._searcher.step_costs
-            slack[row] = changed.max(initial=0)
-        proved = nearest * (1 - self._searcher.relative_gap) - slack <= lower
-        proofs = {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
+            changed = of_row.values[:1] != problem.values[row]
+            rounding[row] = (changed * self._searcher.step_costs).max(initial=0)
+        least = nearest * (1 - self._searcher.relative_gap) - rounding
+        is_optimal = (least <= lower_bounds) & np.isfinite(nearest)
+        proofs = {"lower_bounds": lower_bounds, "optimal": is_optimal}
         if self.region:
             proofs["low"], proofs["high"] = self._regions(results, problem)
         return proofs
 
     def _regions(
-        self, results: list[Found], problem: SearchProblem
+        self, results: list[SearchResult], problem: SearchProblem
     ) -> NDArray[np.float64]:
-        """Ends of the boxes around rows found; rows that are unchanged have no room."""
+        """Lowest and highest values (2, n_found, n_columns) of boxes around rows found.
+
+        Rows that are unchanged have no room.
+        """
         actionability, boxes = problem.actionability, []
         goal = Goal(self.time_limit, max_changes=self.max_changes)
         for row, of_row in enumerate(results):
@@ -356,7 +367,7 @@ class ExactCounterfactual(BaseCounterfactual):
                 low = high = values
                 if not problem.fulfilled[row]:
                     low, high = self._searcher.region(problem, row, values, goal)
-                    low, high = _keeping(actionability, values, low, high)
+                    low, high = _within_constraints(actionability, values, low, high)
                     low, high = actionability.within_dtypes(low, high, values)
                 boxes.append((low, high))
         ends = np.reshape(boxes, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
@@ -376,27 +387,29 @@ class ExactCounterfactual(BaseCounterfactual):
         return np.lexsort((distances, n_changed)).argsort().astype(np.float64)
 
 
-def _keeping(
+def _within_constraints(
     actionability: Actionability,
     values: NDArray[np.float64],
-    low: Any,
+    low: NDArray[np.float64],
     high: NDArray[np.float64],
-) -> Any:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The box around an encoded row as far as all its rows keep the constraints."""
     if not len(actionability.bounds):
         return low, high
+    # Rooms of the moves down, then of those up; what a unit of each adds to the sums.
     rooms = np.append(values - low, high - values)
-    losses = np.maximum(
-        np.hstack([-actionability.coefficients, actionability.coefficients]), 0
-    ).T
-    slack = np.maximum(-actionability.excess(values[None])[0][0], 0)
-    is_whole = np.tile(actionability.integer, 2)
-    moved, _ = shared_room(rooms, losses * (rooms[:, None] > 0), slack, is_whole)
-    down, up = np.split(moved, 2)
+    added = np.hstack([-actionability.coefficients, actionability.coefficients])
+    losses = np.maximum(added, 0).T * (rooms[:, None] > 0)
+    (excess,), *_ = actionability.excess(values[None])
+    slack = np.maximum(-excess, 0)
+    moves, _ = shared_room(rooms, losses, slack, np.tile(actionability.integer, 2))
+    down, up = np.split(moves, 2)
     return np.maximum(low, values - down), np.minimum(high, values + up)
 
 
-def _constraint(constraint: Any, rows: Any, categorical: NDArray[np.bool_]) -> Any:
+def _checked_constraint(
+    constraint: Any, rows: Rows, categorical: NDArray[np.bool_]
+) -> tuple[dict[int, float], float]:
     """Coefficients by column, and the bound, of a valid constraint."""
     if not isinstance(constraint, tuple | list) or len(constraint) != 2:
         raise ValueError(
@@ -424,7 +437,7 @@ def _constraint(constraint: Any, rows: Any, categorical: NDArray[np.bool_]) -> A
     return coefficients, float(bound)
 
 
-def _kind_of_search(estimator: BaseEstimator) -> type:
+def _kind_of_search(estimator: BaseEstimator) -> type[LinearSearch | TreeSearch]:
     """The class that searches a model of this kind."""
-    model = formula([read_linear, read_trees], estimator, required=True)
+    model = read_formula([read_linear, read_trees], estimator, required=True)
     return LinearSearch if isinstance(model, LinearModel) else TreeSearch

@@ -1,10 +1,10 @@
-"""Growing spheres."""
+"""Growing spheres: rows drawn around the explained one (Laugel et al. 2018)."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,25 +13,36 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
-    nearest_of_each,
+    Candidates,
 )
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.problem import SearchProblem
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
-# Largest number of layers inwards, and outwards, where the last is 1.2**60 = 56 000
-# times as thick as the first.
-_MOST_LAYERS = 60
+# Largest number of spheres inwards, and of layers outwards, where the last is
+# 1.2**60 = 56 000 times as thick as the first.
+_MAX_LAYERS = 60
 # Radius of the smallest sphere: the least normal number.
-_SMALLEST = np.finfo(float).tiny
-# Ratio of the thickness of a layer to that of the one within.
+_MIN_RADIUS = np.finfo(float).tiny
+# Ratio of the thickness of a layer to that of the one within: layers of one thickness
+# would need many calls to reach far. Chosen by hand.
 _THICKENING = 1.2
-# Spheres or layers of a row in one call of the model.
-_TOGETHER = 4
-# Nearest rows of each call that become candidates.
-_FOLLOWED = 2
+# Spheres or layers of a row in one call of the model: more save calls, but ask about
+# rows beyond the layer that is sought.
+_LAYERS_PER_CALL = 4
+# Nearest rows on target of each call that become candidates; refinement of one may end
+# nearer than that of another.
+_CANDIDATES_PER_CALL = 2
+
+
+class _LayerSearch(NamedTuple):
+    """Result of one call of the model about layers around rows."""
+
+    has_target: NDArray[np.bool_]  # (n_rows, n_layers): whether a row is on target
+    nearest: Candidates  # the nearest rows on target
 
 
 @dataclass(eq=False, repr=False)
@@ -179,112 +190,125 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         self._directions = np.divide(
             directions, lengths, out=directions, where=lengths > 0
         )
-        self._depths = rng.uniform(size=(self.n_samples, 1))
-        self._chances = rng.uniform(size=shape)
-        self._levels_drawn = self._draw_values(rng.uniform(size=shape), actionability)
-
-    def _draw_values(
-        self, points: NDArray[np.float64], actionability: Actionability
-    ) -> NDArray[np.float64]:
-        """The value that each sample changes a category or a missing number to."""
-        cells = np.zeros(points.shape)
+        self._volume_draws = rng.uniform(size=(self.n_samples, 1))
+        # Whether each draw changes a category or a missing number, and to what.
+        self._change_draws = rng.uniform(size=shape)
+        value_draws = rng.uniform(size=shape)
+        self._drawn_values = np.zeros(shape)
         for j in np.flatnonzero(actionability.vary).tolist():
             values = self._grid_values[self._grid_columns == j]
             if len(values):
-                cells[:, j] = values[(points[:, j] * len(values)).astype(np.intp)]
+                ranks = (value_draws[:, j] * len(values)).astype(np.intp)
+                self._drawn_values[:, j] = values[ranks]
             else:
-                self._chances[:, j] = np.inf
-        return cells
+                self._change_draws[:, j] = np.inf  # never changed
 
-    def _rows_each(self) -> int:
-        return _TOGETHER * self.n_samples
+    def _n_asked_per_row(self) -> int:
+        return _LAYERS_PER_CALL * self.n_samples
 
     def _candidates(
-        self,
-        problem: Any,
-        index: NDArray[np.intp],
-        starts: NDArray[np.float64],
-        owner: NDArray[np.intp],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        values, owners = [starts[:0]], [owner[:0]]
+        self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
+    ) -> Candidates:
+        radius, searches = self._shrink(problem, index)
+        limits = self._largest_radii(problem, index, starts)
+        searches += self._grow(problem, index, radius, limits)
+        return Candidates.joined(search.nearest for search in searches)
 
-        def met(
-            rows: NDArray[np.intp],
-            inner: NDArray[np.float64],
-            outer: NDArray[np.float64],
-        ) -> NDArray[np.bool_]:
-            """Mask of layers with rows that satisfy the target; keeps the nearest."""
-            around = np.repeat(index[rows], _TOGETHER)
-            samples, owners_of_samples = self._layer(
-                problem, around, inner.ravel(), outer.ravel()
-            )
-            holds = problem.holds(samples, owners_of_samples)
-            samples, owners_of_samples = samples[holds], owners_of_samples[holds]
-            nearest = nearest_of_each(
-                problem.distances(samples, owners_of_samples),
-                owners_of_samples,
-                _FOLLOWED,
-            )
-            values.append(samples[nearest])
-            owners.append(owners_of_samples[nearest])
-            return holds.reshape(*outer.shape, -1).any(axis=2)
-
-        powers, shrinking = np.arange(_TOGETHER), 1 / self.decrease
-        radius = np.full(len(index), float(self.first_radius))
-        rows = np.arange(len(index))
-        for _ in range(_MOST_LAYERS // _TOGETHER):
-            outer = np.maximum(radius[rows, None] * shrinking**powers, _SMALLEST)
-            has_target = met(rows, np.zeros_like(outer), outer)
-            n_met = has_target.cumprod(axis=1).sum(axis=1)
-            radius[rows] = np.maximum(radius[rows] * shrinking**n_met, _SMALLEST)
-            rows = rows[has_target.all(axis=1)]
-            if not len(rows):
+    def _shrink(
+        self, problem: SearchProblem, index: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], list[_LayerSearch]]:
+        """Radii (n,) of the largest spheres without a row on target, by shrinking."""
+        searches = []
+        radius, active = (
+            np.full(len(index), float(self.first_radius)),
+            np.arange(len(index)),
+        )
+        factor = 1 / self.decrease
+        factors = factor ** np.arange(_LAYERS_PER_CALL)
+        for _ in range(_MAX_LAYERS // _LAYERS_PER_CALL):
+            outer = np.maximum(radius[active, None] * factors, _MIN_RADIUS)
+            inner = np.zeros_like(outer)
+            searches.append(self._search_layers(problem, index[active], inner, outer))
+            has_target = searches[-1].has_target
+            n_too_large = has_target.cumprod(axis=1).sum(axis=1)
+            shrunk = radius[active] * factor**n_too_large
+            radius[active] = np.maximum(shrunk, _MIN_RADIUS)
+            active = active[has_target.all(axis=1)]
+            if not len(active):
                 break
-        reach = self._reach(problem, index, starts, owner)
-        thickness, rows = radius.copy(), np.arange(len(index))
-        for _ in range(_MOST_LAYERS // _TOGETHER):
-            rows = rows[radius[rows] < reach[rows]]
-            if not len(rows):
-                break
-            layers = thickness[rows, None] * _THICKENING**powers
-            outer = radius[rows, None] + layers.cumsum(axis=1)
-            has_target = met(rows, outer - layers, outer)
-            radius[rows] = outer[:, -1]
-            thickness[rows] *= _THICKENING**_TOGETHER
-            rows = rows[~has_target.any(axis=1)]
-        return np.concatenate(values), np.concatenate(owners)
+        return radius, searches
 
-    def _reach(
+    def _grow(
         self,
-        problem: Any,
+        problem: SearchProblem,
         index: NDArray[np.intp],
-        starts: NDArray[np.float64],
-        owner: NDArray[np.intp],
+        radius: NDArray[np.float64],
+        limits: NDArray[np.float64],
+    ) -> list[_LayerSearch]:
+        """Search layers outside of spheres until a row on target is met."""
+        searches = []
+        radius, thickness, active = radius.copy(), radius.copy(), np.arange(len(index))
+        powers = np.arange(_LAYERS_PER_CALL)
+        for _ in range(_MAX_LAYERS // _LAYERS_PER_CALL):
+            active = active[radius[active] < limits[active]]
+            if not len(active):
+                break
+            layers = thickness[active, None] * _THICKENING**powers
+            outer = radius[active, None] + layers.cumsum(axis=1)
+            inner = outer - layers
+            searches.append(self._search_layers(problem, index[active], inner, outer))
+            radius[active] = outer[:, -1]
+            thickness[active] *= _THICKENING**_LAYERS_PER_CALL
+            active = active[~searches[-1].has_target.any(axis=1)]
+        return searches
+
+    def _largest_radii(
+        self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
     ) -> NDArray[np.float64]:
-        """Largest radii of spheres: to the nearest known row on target."""
-        reach = np.full(len(index), np.inf)
-        changes = problem.actionability.changes(starts, problem.values[owner])
+        """Largest radii of spheres (n,): to the nearest known row on target."""
+        radii = np.full(len(index), np.inf)
+        origins = problem.values[starts.owner]
+        changes = problem.actionability.changes(starts.values, origins)
         lengths = np.linalg.norm(changes * problem.actionability.costs, axis=1)
-        np.minimum.at(reach, np.searchsorted(index, owner), lengths)
-        return reach
+        np.minimum.at(radii, np.searchsorted(index, starts.owner), lengths)
+        return radii
 
-    def _layer(
+    def _search_layers(
         self,
-        problem: Any,
+        problem: SearchProblem,
         index: NDArray[np.intp],
         inner: NDArray[np.float64],
         outer: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    ) -> _LayerSearch:
+        """Ask about rows between spheres of radii (n, n_layers) around some rows."""
+        index = np.repeat(index, outer.shape[1])
+        drawn = self._drawn_rows(problem, index, inner.ravel(), outer.ravel())
+        on_target = problem.holds(*drawn)
+        has_target = np.any(on_target.reshape(*outer.shape, -1), axis=2)
+        nearest = drawn.take(on_target).nearest(problem, _CANDIDATES_PER_CALL)
+        return _LayerSearch(has_target, nearest)
+
+    def _drawn_rows(
+        self,
+        problem: SearchProblem,
+        index: NDArray[np.intp],
+        inner: NDArray[np.float64],
+        outer: NDArray[np.float64],
+    ) -> Candidates:
         """Rows drawn between two spheres around each of some rows."""
         actionability = problem.actionability
-        size = max(actionability.moving.sum(), 1)
+        dimension = max(actionability.moving.sum(), 1)
         inner, outer = inner[:, None, None], outer[:, None, None]
-        share = (inner / outer) ** size
-        radius = outer * (share + self._depths * (1 - share)) ** (1 / size)
+        # Uniform in the volume between the spheres.
+        inner_volume = (inner / outer) ** dimension
+        volume = inner_volume + self._volume_draws * (1 - inner_volume)
+        radius = outer * volume ** (1 / dimension)
         origins = problem.values[index][:, None]
         values = origins + self._directions * (radius / actionability.costs)
-        jumps = actionability.categorical | np.isnan(origins)
-        changed = jumps & (self._chances < -np.expm1(-outer))
-        values = np.where(changed, self._levels_drawn, values)
+        have_no_directions = actionability.categorical | np.isnan(origins)
+        change_probability = -np.expm1(-outer)
+        changed = have_no_directions & (self._change_draws < change_probability)
+        values = np.where(changed, self._drawn_values, values)
         owner = np.repeat(index, self.n_samples)
-        return problem.projected(values.reshape(len(owner), -1), owner), owner
+        values = values.reshape(len(owner), -1)
+        return Candidates(problem.projected(values, owner), owner)

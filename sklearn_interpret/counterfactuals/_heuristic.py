@@ -1,10 +1,16 @@
-"""Base of the heuristic methods: near known rows, refinement, rows that are apart."""
+"""Base of the heuristic methods: near known rows, refinement, rows that are apart.
+
+For each explained row, `_search_block` collects candidates on target: near rows of
+`fit`, rows found by single changes, and those of the method (`_candidates`). It undoes
+and shrinks their changes and takes the nearest; further counterfactuals must be far
+enough from those before.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,28 +18,39 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.search.penalised_descents import coordinate_search
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.parallel import batch_rows
-from sklearn_interpret._model.progress import counted
-from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
+from sklearn_interpret._model.progress import with_progress
+from sklearn_interpret.counterfactuals._base import BaseCounterfactual, SearchResult
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.actions.actionability import Actionability
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
-# Known rows that the model is asked about: this number of the nearest and of others.
-_ASKED = 16
-# Starts of each explained row, and candidates that are refined in the end.
-_STARTS, _SHRUNK = 5, 2
-# Number of values of a feature that are tried.
-_GRID = 16
+# Whether rows, for those at some positions of a problem, are accepted: a bool for each.
+Condition = Callable[[NDArray[np.float64], NDArray[np.intp]], NDArray[np.bool_]]
+# Numbers of rows, values and rounds are chosen by hand: with larger ones the model is
+# asked about more rows, and nearer ones may be found.
+# Known rows that are asked about for each explained row: this number of the nearest,
+# and as many of the others, evenly by distance, where the nearest miss the target.
+_N_KNOWN_ASKED = 16
+# Rows on target that the search of an explained row starts from.
+_N_STARTS = 5
+# Further starts for each further counterfactual, which must be far from the first.
+_N_STARTS_PER_FURTHER = 4
+# Candidates of each explained row that are refined to the end, the nearest ones.
+_N_REFINED = 2
+# Values of a feature that single changes try: quantiles of its distinct values.
+_N_GRID_VALUES = 16
 # Rounds in which changes of all candidates are undone, before the nearest are chosen.
-_ROUNDS = 2
-# Margin that single changes aim at, and their largest number.
-_AIM, _MOST_STEPS = 1e-3, 12
-# Known rows at which the response is tested for smoothness.
-_SOME_ROWS = 10
-# Least distance between counterfactuals, in distances of the nearest.
-_APART = 0.5
+_N_ROUNDS_OF_ALL = 2
+# Margin that single changes aim at: below it rounding may turn the answer.
+_MARGIN_AIM = 1e-3
+# Most single changes of a row, one after the other.
+_MAX_SINGLE_CHANGES = 12
+# Known rows at which the response is tested for smoothness, evenly spaced.
+_N_TEST_ROWS = 10
+# Least distance between counterfactuals, in distances of the nearest: documented.
+_MIN_SEPARATION = 0.5
 
 
 def nearest_of_each(
@@ -43,6 +60,66 @@ def nearest_of_each(
     order = np.lexsort((distances, owner))
     rank = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
     return order[rank < number]
+
+
+class Candidates(NamedTuple):
+    """Encoded rows, and the explained rows of a problem that they are for."""
+
+    values: NDArray[np.float64]  # (m, n_columns)
+    owner: NDArray[np.intp]  # (m,): positions of the explained rows
+
+    @classmethod
+    def joined(cls, blocks: Iterable[Candidates]) -> Candidates:
+        """Those of several blocks, one after the other."""
+        return cls(*map(np.concatenate, zip(*blocks, strict=True)))
+
+    def take(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Candidates:
+        """Those at some positions, or of a mask."""
+        return Candidates(self.values[index], self.owner[index])
+
+    def on_target(self, problem: SearchProblem) -> Candidates:
+        """Those for which the model's answers satisfy the target."""
+        return self.take(problem.holds(self.values, self.owner))
+
+    def nearest(self, problem: SearchProblem, number: int) -> Candidates:
+        """The `number` nearest of each explained row, nearest first."""
+        distances = problem.distances(self.values, self.owner)
+        return self.take(nearest_of_each(distances, self.owner, number))
+
+
+class _FoundRows:
+    """The counterfactuals found so far for the rows at `index` of a problem."""
+
+    def __init__(self, problem: SearchProblem, index: NDArray[np.intp]) -> None:
+        self._problem, self._index = problem, index
+        self.by_row: list[list[NDArray[np.float64]]] = [[] for _ in index]
+        # Of each round one row for each, (n, n_columns): itself where none was found.
+        self._rounds: list[NDArray[np.float64]] = []
+        self._min_distances = np.zeros(len(index))
+
+    def add(self, counterfactuals: Candidates) -> None:
+        """Add a round: a counterfactual for each of some rows."""
+        positions = np.searchsorted(self._index, counterfactuals.owner)
+        for position, values in zip(positions, counterfactuals.values, strict=True):
+            self.by_row[position].append(values)
+        if not self._rounds:
+            distances = self._problem.distances(*counterfactuals)
+            self._min_distances[positions] = _MIN_SEPARATION * distances
+        self._rounds.append(self._problem.values[self._index])
+        self._rounds[-1][positions] = counterfactuals.values
+
+    def are_far_and_on_target(
+        self, values: NDArray[np.float64], rows: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
+        """Mask of values on target that are far enough from those found for a row."""
+        positions = np.searchsorted(self._index, rows)
+        accepted = np.ones(len(values), dtype=bool)
+        for earlier in self._rounds:
+            origins = earlier[positions]
+            distances = self._problem.actionability.distances(values, origins)
+            accepted &= distances >= self._min_distances[positions]
+        accepted[accepted] = self._problem.holds(values[accepted], rows[accepted])
+        return accepted
 
 
 class BaseHeuristicCounterfactual(BaseCounterfactual):
@@ -59,13 +136,14 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     ) -> None:
         low, high = outcome.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
-        self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS
+        self._margin_aim = min(_MARGIN_AIM, (high - low) / 2)
+        self._max_steps = _MAX_SINGLE_CHANGES
         rows = actionability.distinct(sample.rows)
         self._training = SearchProblem(outcome, actionability, rows)
         self._training_values = self._training.values
         self._grid_columns, self._grid_values = self._make_grid(actionability)
-        positions = np.linspace(0, rows.n_rows - 1, min(_SOME_ROWS, rows.n_rows))
-        self._some_rows = rows.take(np.rint(positions).astype(np.intp))
+        positions = np.linspace(0, rows.n_rows - 1, min(_N_TEST_ROWS, rows.n_rows))
+        self._test_rows = rows.take(np.rint(positions).astype(np.intp))
 
     def _make_grid(
         self, actionability: Actionability
@@ -77,110 +155,80 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             if possible is None:
                 distinct = np.unique(self._training_values[:, j])
                 distinct = distinct[np.isfinite(distinct)]
-                ranks = np.linspace(0, len(distinct) - 1, min(_GRID, len(distinct)))
-                tried: NDArray[Any] = distinct[np.rint(ranks).astype(np.intp)]
+                n_values = min(_N_GRID_VALUES, len(distinct))
+                ranks = np.linspace(0, len(distinct) - 1, n_values)
+                of_column: NDArray[Any] = distinct[np.rint(ranks).astype(np.intp)]
             else:
-                tried = np.flatnonzero(possible)
-            columns.append(np.full(len(tried), j))
-            values.append(tried)
+                of_column = np.flatnonzero(possible)
+            columns.append(np.full(len(of_column), j))
+            values.append(of_column)
         return np.concatenate(columns), np.concatenate(values).astype(np.float64)
 
     @abstractmethod
     def _candidates(
-        self,
-        problem: SearchProblem,
-        index: NDArray[np.intp],
-        starts: NDArray[np.float64],
-        owner: NDArray[np.intp],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Rows that satisfy the target, and the explained rows that they are for.
-
-        `starts` are such rows, sorted by row, the nearest first.
-        """
+        self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
+    ) -> Candidates:
+        """Candidates on target, as are the starts, the nearest of each row first."""
 
     @abstractmethod
-    def _rows_each(self) -> int:
+    def _n_asked_per_row(self) -> int:
         """Number of rows in one call of the model, per explained row."""
 
     def _search(
         self, problem: SearchProblem, index: NDArray[np.intp]
-    ) -> Iterator[Found]:
+    ) -> Iterator[SearchResult]:
         n_columns = self._training_values.shape[1]
-        most = max(self._rows_each(), len(self._grid_columns) + n_columns)
-        together = batch_rows(problem.rows.row_bytes) // most
-        for _, block in self._in_blocks(self._search_block, problem, index, together):
-            yield from block
+        n_single_changes = len(self._grid_columns) + n_columns
+        n_asked_per_row = max(self._n_asked_per_row(), n_single_changes)
+        block_size = batch_rows(problem.rows.row_bytes) // n_asked_per_row
+        blocks = self._in_blocks(self._search_block, problem, index, block_size)
+        for _, results in blocks:
+            yield from results
 
     def _search_block(
         self, problem: SearchProblem, index: NDArray[np.intp]
-    ) -> list[Found]:
-        """`Found` of some rows, which are searched together."""
-        pool, owner = self._pool(problem, index)
-        nearest_by_row: list[list[NDArray[np.float64]]] = [[] for _ in index]
-        before: list[NDArray[np.float64]] = []
-
-        searched, least = index, np.zeros(len(index))
-
-        def holds(
-            values: NDArray[np.float64], rows: NDArray[np.intp]
-        ) -> NDArray[np.bool_]:
-            """Mask of rows on target that are far enough from those found before."""
-            positions = np.searchsorted(index, rows)
-            is_far = np.ones(len(values), dtype=bool)
-            for earlier in before:
-                distances = problem.actionability.distances(values, earlier[positions])
-                is_far &= distances >= least[positions]
-            is_far[is_far] = problem.holds(values[is_far], rows[is_far])
-            return is_far
-
-        for _ in counted(range(self.n_counterfactuals)):
-            use = np.isin(owner, searched)
-            if before:
-                use[use] = holds(pool[use], owner[use])
-            nearest, searched = self._nearest(problem, pool[use], owner[use], holds)
-            if not len(searched):
+    ) -> list[SearchResult]:
+        """The `SearchResult` of each of some rows, which are searched together."""
+        starts = self._starts(problem, index)
+        candidates = self._candidates(problem, index, starts)
+        pool = Candidates.joined([starts, candidates])
+        found_rows, searched = _FoundRows(problem, index), index
+        for n_before in with_progress(range(self.n_counterfactuals)):
+            use, holds = np.isin(pool.owner, searched), found_rows.are_far_and_on_target
+            if n_before > 0:
+                use[use] = holds(*pool.take(use))
+            nearest = self._nearest(problem, pool.take(use), holds)
+            if not len(nearest.owner):
                 break
-            positions = np.searchsorted(index, searched)
-            for k, values in zip(positions, nearest, strict=True):
-                nearest_by_row[k].append(values)
-            if not before:
-                least[positions] = _APART * problem.distances(nearest, searched)
-            latest = problem.values[index]
-            latest[positions] = nearest
-            before.append(latest)
-        return [self._found_of(values) for values in nearest_by_row]
+            found_rows.add(nearest)
+            searched = nearest.owner
+        return [self._result(values) for values in found_rows.by_row]
 
-    def _found_of(self, values: list[NDArray[np.float64]]) -> Found:
-        """`Found` of one row; says why it holds less than is asked for."""
-        most, n_found = self.max_changes, len(values)
-        limit = "" if most is None else f" with at most {most} changes"
-        reason = ""
+    def _result(self, values: list[NDArray[np.float64]]) -> SearchResult:
+        """The result of one row; says why it has fewer rows than are asked for."""
+        n_found, limit, reason = len(values), "", ""
+        if self.max_changes is not None:
+            limit = f" with at most {self.max_changes} changes"
         if not n_found:
             reason = f"no row{limit} that reaches the target was found {self._tried}"
         elif n_found < self.n_counterfactuals:
             reason = f"only {n_found} rows{limit} were found that are apart"
         shape = n_found, self._training_values.shape[1]
-        return Found(np.reshape(values, shape), reason)
+        return SearchResult(np.reshape(values, shape), reason)
 
     def _nearest(
-        self,
-        problem: SearchProblem,
-        pool: NDArray[np.float64],
-        owner: NDArray[np.intp],
-        holds: Callable[..., Any],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """The nearest refined candidates, and the rows that they are for."""
-        refinement = problem.refinement(pool, owner, holds)
-        refinement.undo(_ROUNDS if self.max_changes is None else np.inf)
-        distances = problem.distances(refinement.values, owner)
-        many = self._n_changed(problem, refinement.values, owner) > self._most_changes
-        distances[many] = np.inf
-        nearest = nearest_of_each(distances, owner, _SHRUNK)
+        self, problem: SearchProblem, pool: Candidates, holds: Condition
+    ) -> Candidates:
+        """The nearest refined candidate of each row that has one."""
+        refinement = problem.refinement(*pool, holds)
+        refinement.undo(_N_ROUNDS_OF_ALL if self.max_changes is None else np.inf)
+        distances = problem.distances(refinement.values, pool.owner)
+        n_changed = self._n_changed(problem, refinement.values, pool.owner)
+        distances[n_changed > self._most_changes] = np.inf
+        nearest = nearest_of_each(distances, pool.owner, _N_REFINED)
         refinement.keep(nearest[np.isfinite(distances[nearest])])
         refinement.refine()
-        pool, owner = refinement.values, refinement.index
-        first = nearest_of_each(problem.distances(pool, owner), owner, 1)
-        return pool[first], owner[first]
+        return Candidates(refinement.values, refinement.index).nearest(problem, 1)
 
     @property
     def _most_changes(self) -> float:
@@ -194,38 +242,27 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     ) -> NDArray[np.intp]:
         return problem.actionability.n_changed(values, problem.values[index])
 
-    def _pool(
-        self, problem: SearchProblem, index: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Candidates, and the explained rows that they are for."""
-        starts, owner = self._starts(problem, index)
-        candidates, their_owner = self._candidates(problem, index, starts, owner)
-        return np.concatenate([starts, candidates]), np.append(owner, their_owner)
-
-    def _starts(
-        self, problem: SearchProblem, index: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def _starts(self, problem: SearchProblem, index: NDArray[np.intp]) -> Candidates:
         """Near rows that satisfy the target: projected known ones, changed cells."""
-        blocks, owners = [self._by_coordinates(problem, index)[0]], [index]
-        for i in counted(index):
-            (on_target,) = self._training.satisfying(problem, np.array([i]))
-            candidates = self._training_values[on_target]
-            owner_of_candidates = np.full(len(candidates), i)
-            candidates = problem.projected(candidates, owner_of_candidates)
-            order = np.argsort(
-                problem.distances(candidates, owner_of_candidates), kind="stable"
-            )
-            farther = order[_ASKED:]
-            spread = np.linspace(0, len(farther) - 1, min(_ASKED, len(farther)))
-            order = np.append(order[:_ASKED], farther[np.rint(spread).astype(np.intp)])
-            blocks.append(candidates[order])
-            owners.append(owner_of_candidates[order])
-        values, owner = np.concatenate(blocks), np.concatenate(owners)
-        holds = problem.holds(values, owner)
-        values, owner = values[holds], owner[holds]
-        number = max(_STARTS, 4 * (self.n_counterfactuals - 1))
-        nearest = nearest_of_each(problem.distances(values, owner), owner, number)
-        return values[nearest], owner[nearest]
+        changed, _ = self._by_coordinates(problem, index)
+        blocks = [Candidates(changed, index)]
+        blocks += [self._near_known(problem, row) for row in with_progress(index)]
+        n_further = self.n_counterfactuals - 1
+        number = max(_N_STARTS, _N_STARTS_PER_FURTHER * n_further)
+        return Candidates.joined(blocks).on_target(problem).nearest(problem, number)
+
+    def _near_known(self, problem: SearchProblem, row: int) -> Candidates:
+        """Known rows on target, projected for a row: the nearest, and some others."""
+        (on_target,) = self._training.satisfying(problem, np.array([row]))
+        values = self._training_values[on_target]
+        owner = np.full(len(values), row)
+        values = problem.projected(values, owner)
+        order = np.argsort(problem.distances(values, owner), kind="stable")
+        nearest, farther = np.split(order, [_N_KNOWN_ASKED])
+        n_farther = min(_N_KNOWN_ASKED, len(farther))
+        ranks = np.linspace(0, len(farther) - 1, n_farther)
+        spread = farther[np.rint(ranks).astype(np.intp)]
+        return Candidates(values, owner).take(np.append(nearest, spread))
 
     def _by_coordinates(
         self, problem: SearchProblem, index: NDArray[np.intp]
@@ -241,21 +278,24 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             values[np.arange(len(values)), columns] = cells
             return problem.projected(values, index[rows])
 
+        def margins(
+            values: NDArray[np.float64], rows: NDArray[np.intp]
+        ) -> NDArray[np.float64]:
+            return problem.margins(values, index[rows])
+
         def price(
             values: NDArray[np.float64], rows: NDArray[np.intp]
         ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-            owner = index[rows]
-            return problem.distances(values, owner), self._n_changed(
-                problem, values, owner
-            )
+            n_changed = self._n_changed(problem, values, index[rows])
+            return problem.distances(values, index[rows]), n_changed
 
         return coordinate_search(
             problem.values[index],
             (self._grid_columns, self._grid_values),
             moved,
-            lambda values, rows: problem.margins(values, index[rows]),
+            margins,
             price,
-            aim=self._aim,
+            aim=self._margin_aim,
             most_changes=self._most_changes,
-            max_iter=self._most_steps,
+            max_iter=self._max_steps,
         )

@@ -1,4 +1,4 @@
-"""Counterfactuals of texts: words without which the model answers otherwise."""
+"""Counterfactuals of texts: words without which the model answers otherwise (SEDC)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import chain, compress, islice
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.formulas.bags_of_words import BagOfWords
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
 from sklearn_interpret._model.progress import phases, shows_progress
 from sklearn_interpret._model.rows.tables import as_objects
@@ -33,8 +33,17 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import AskedRows
     from sklearn_interpret._model.rows.sample import Sample
 
-# Largest number of sets of words that the model is asked about for a proof.
-_MOST_SETS = 4096
+# Largest number of sets of words that the model is asked about for a proof, chosen by
+# hand: all sets of up to three of 29 words. More prove more, and take longer.
+_MAX_SETS_OF_PROOF = 4096
+
+
+class _Result(NamedTuple):
+    """Result of the search for a text."""
+
+    status: str  # "found", "unchanged", "impossible" or "failed"
+    reason: str  # why nothing was found
+    is_proved: bool  # whether no smaller set of words is enough
 
 
 @dataclass(eq=False, repr=False)
@@ -171,7 +180,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     def _make_response(self) -> Any:
         return TargetOutcome.of_model(self.estimator_, self.desired, self.target)
 
-    def _inspect(self, sample: Sample, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: TargetOutcome) -> None:
         self._outcome = response
         self._response_name = response.response.name
         self._split = self._make_splitter()
@@ -188,7 +197,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             )
         if self.mask_token:
             return None
-        return formula(
+        return read_formula(
             [BagOfWords.read], self._outcome, required=self.method == "exact"
         )
 
@@ -218,15 +227,16 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         answers = originals.answers
         answers = np.zeros(rows.n_rows, dtype=int) if answers is None else answers
         searches = self._searches(originals, tokens, answers)
-        removed = [_removed(*pair) for pair in zip(tokens, searches, strict=True)]
+        removed = list(map(_removed, tokens, searches))
         copies = [
-            text.copies(~words, self.mask_token)[0]
+            text.copies(~words[None], self.mask_token)[0]
             for text, words in zip(tokens, removed, strict=True)
         ]
         shortened = outcome.asked(self._like.like(copies))
         holds = shortened.holds(answers)
-        results = list(zip(*map(_result, searches, holds), strict=True))
-        warn_of_failures(np.array(results[0]), results[1], "texts")
+        results = list(map(_result, searches, holds))
+        status, reasons = [r.status for r in results], [r.reason for r in results]
+        warn_of_failures(np.array(status), reasons, "texts")
         return self._explanation(originals, shortened, tokens, removed, copies, results)
 
     def _explanation(
@@ -236,25 +246,24 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         tokens: list[Tokens],
         removed: list[NDArray[np.bool_]],
         copies: list[str],
-        results: list[tuple[Any, ...]],
+        results: list[_Result],
     ) -> RemovalExplanation:
-        """The explanation of some texts, from their `_result`."""
-        status, reasons = as_objects(results[0]), as_objects(results[1])
+        """The explanation of some texts; `copies` are without the words removed."""
+        status = as_objects([result.status for result in results])
         succeeded = np.isin(status, ["found", "unchanged"])
-        removed = [
-            words[0] & success
-            for words, success in zip(removed, succeeded, strict=True)
-        ]
-        pairs = list(zip(tokens, removed, strict=True))
-        responses = originals.scores, shortened.scores
-        responses[1][~succeeded] = np.nan
-        before, after = (r[:, 0] if r.shape[1] == 1 else r for r in responses)
+        before = originals.scores
+        after = np.where(succeeded[:, None], shortened.scores, np.nan)
+        is_single = before.shape[1] == 1
         answers, original_answers = (
             np.asarray(self.estimator_.predict(asked.native)).tolist()
             for asked in (shortened, originals)
         )
-        masks = [np.append(mask, False)[text.features].tolist() for text, mask in pairs]
-        words = [list(map(feature_name, compress(t.keys, mask))) for t, mask in pairs]
+        masks, words = [], []
+        for text, mask, success in zip(tokens, removed, succeeded, strict=True):
+            removed_words = mask & success
+            # The last entry is that of the pieces between words, whose feature is -1.
+            masks.append(np.append(removed_words, False)[text.features].tolist())
+            words.append(list(map(feature_name, compress(text.keys, removed_words))))
         return RemovalExplanation(
             as_objects([text.pieces for text in tokens]),
             as_objects(masks),
@@ -263,12 +272,12 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             as_objects(_where(succeeded, answers)),
             as_objects(original_answers),
             status=status,
-            optimal=np.array(results[2], dtype=bool),
-            reasons=reasons,
-            predictions=after,
-            original_predictions=before,
+            optimal=np.array([result.is_proved for result in results]),
+            reasons=as_objects([result.reason for result in results]),
+            predictions=after[:, 0] if is_single else after,
+            original_predictions=before[:, 0] if is_single else before,
             data=originals.native,
-            output_names=self._outcome.response.output_names(responses[0].shape[1]),
+            output_names=self._outcome.response.output_names(before.shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
         )
@@ -292,7 +301,9 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         """Search for the words of some texts, all in one call of the model a round."""
         finished: list[RemovalSearch | None] = [None] * len(tokens)
         searches = list(map(self._start, tokens, answers))
-        replies: dict[int, Any] = dict.fromkeys(range(len(tokens)))
+        # A search yields sets of words, and is sent the replies to them.
+        replies: dict[int, list[tuple[float, bool]] | None]
+        replies = dict.fromkeys(range(len(tokens)))
         progress = phases(len(tokens) + 1)
         next(progress)
         while replies:
@@ -303,18 +314,19 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
                 except StopIteration as stop:
                     finished[i] = stop.value
                     next(progress)
-            replies = self._replies(asked, tokens, answers)
+            replies = {**self._replies(asked, tokens, answers)}
         return finished
 
     def _start(self, tokens: Tokens, answer: int) -> Generator[Any, Any, RemovalSearch]:
         """The search for the words of one text."""
         n_words = len(tokens.keys)
-        most = min(n_words, self.max_removed or n_words)
+        max_removed = min(n_words, self.max_removed or n_words)
         hint = None
         if self._bag is not None and n_words:
-            hint = self._bag.hint(tokens, answer, most)
-        sets, bound = ((), 1) if hint is None else hint
-        return smallest_removal(n_words, most, self.max_iter, _MOST_SETS, sets, bound)
+            hint = self._bag.hint(tokens, answer, max_removed)
+        first_sets, min_removed = ((), 1) if hint is None else hint
+        limits = max_removed, self.max_iter, _MAX_SETS_OF_PROOF
+        return smallest_removal(n_words, *limits, first_sets, min_removed)
 
     def _replies(
         self,
@@ -324,50 +336,53 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     ) -> dict[int, list[tuple[float, bool]]]:
         """Margins of sets of words of some texts, and whether they reach the target."""
         sizes = [copied_bytes("".join(t.pieces), t, self.mask_token) for t in tokens]
-        at_once = batch_rows(max(sizes))
+        batch_size = batch_rows(max(sizes))
         copies = (
             (answers[i], copy)
             for i, sets in asked.items()
-            for batch in slices(len(sets), at_once)
+            for batch in slices(len(sets), batch_size)
             for copy in tokens[i].copies(~sets[batch], self.mask_token)
         )
-        margins: list[float] = []
-        holds: list[bool] = []
-        while pairs := list(islice(copies, at_once)):
-            before, texts = np.array([pair[0] for pair in pairs]), [t for _, t in pairs]
-            margins.extend(self._outcome.asked(self._like.like(texts)).margins(before))
-            reaches = np.array(margins[-len(pairs) :]) >= 0
+        replies: list[tuple[float, bool]] = []
+        while pairs := list(islice(copies, batch_size)):
+            before = np.array([answer for answer, _ in pairs])
+            texts = [copy for _, copy in pairs]
+            margins = self._outcome.asked(self._like.like(texts)).margins(before)
+            reaches = np.array(margins) >= 0
+            # The model's own answers decide where the margins allow for the target.
             if reaches.any():
                 likely = self._like.like(list(compress(texts, reaches)))
                 reaches[reaches] = self._outcome.asked(likely).holds(before[reaches])
-            holds.extend(reaches)
-        replies = iter(zip(margins, holds, strict=True))
-        return {i: list(islice(replies, len(sets))) for i, sets in asked.items()}
+            replies.extend(zip(margins, reaches, strict=True))
+        remaining = iter(replies)
+        return {i: list(islice(remaining, len(sets))) for i, sets in asked.items()}
 
 
 def _removed(tokens: Tokens, search: RemovalSearch | None) -> NDArray[np.bool_]:
-    """The words that a search has found, (1, n_words); none where it has not."""
+    """Mask (n_words,) of the words that a search has found, if any."""
     if search is None or search.best is None:
-        return np.zeros((1, len(tokens.keys)), dtype=bool)
-    return search.best[None]
+        return np.zeros(len(tokens.keys), dtype=bool)
+    return search.best
 
 
-def _result(search: RemovalSearch | None, holds: bool) -> tuple[str, str, bool]:
-    """Status, reason, and whether these are proved."""
+def _result(search: RemovalSearch | None, holds: bool) -> _Result:
+    """The result of a search, and of asking the model about the text it found."""
     if search is None:
-        return "unchanged", "", True
+        return _Result("unchanged", "", True)
     if search.best is not None and holds:
-        return "found", "", search.proved
+        return _Result("found", "", search.proved)
     if search.best is not None:
         reason = "the model answers otherwise when it is asked about the text found"
-        return "failed", reason, False
+        return _Result("failed", reason, False)
     if not search.n_words:
-        return "impossible", "the text has no words", True
-    most = f"at most {search.most} of " if search.most < search.n_words else ""
-    sets = f"no set of {most}its {search.n_words} words"
+        return _Result("impossible", "the text has no words", True)
+    limit = (
+        f"at most {search.max_words} of " if search.max_words < search.n_words else ""
+    )
+    sets = f"no set of {limit}its {search.n_words} words"
     if search.proved:
-        return "impossible", f"{sets} is enough", True
-    return "failed", f"{sets} that the model was asked about is enough", False
+        return _Result("impossible", f"{sets} is enough", True)
+    return _Result("failed", f"{sets} that the model was asked about is enough", False)
 
 
 def _where(mask: NDArray[np.bool_], entries: list[Any]) -> list[Any]:

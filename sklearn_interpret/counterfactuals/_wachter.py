@@ -1,10 +1,10 @@
-"""Wachter's counterfactuals."""
+"""Counterfactuals by descent to the target (Wachter, Mittelstadt & Russell 2017)."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
+    Candidates,
     nearest_of_each,
 )
 
@@ -23,12 +24,23 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
-# Ratio of second to first differences below which a response counts as smooth.
-_CURVED = 0.1
+# Ratio of second to first differences below which a response counts as smooth: those
+# of a jump are equal, those of a curve fall with the step. Chosen by hand.
+_MAX_CURVATURE = 0.1
 # Relative rounding error of differences.
 _ROUNDING = 1e-11
-# Number of near known rows at which descents start, besides the row itself.
-_DESCENTS = 2
+# Known rows, and changes of a category, at which descents start besides the row itself:
+# each costs as much as the descent of the row. Chosen by hand.
+_N_FURTHER_STARTS = 2
+
+
+class _Differences(NamedTuple):
+    """Margins at points and a small step away from them, in each number that varies."""
+
+    margins: NDArray[np.float64]  # (m,)
+    below: NDArray[np.float64]  # (m, n_numbers)
+    above: NDArray[np.float64]  # (m, n_numbers)
+    distances: NDArray[np.float64]  # (m, n_numbers): from below to above
 
 
 @dataclass(eq=False, repr=False)
@@ -189,125 +201,114 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     ) -> None:
         super()._fit_search(sample, outcome, actionability)
         self._numbers = np.flatnonzero(actionability.moving)
-        self._aim = min(self.tolerance, self._aim)
+        self._margin_aim = min(self.tolerance, self._margin_aim)
         smooth = self.method == "auto" and self._is_smooth(outcome, actionability)
         self.method_ = "differences" if smooth else "search"
         if not smooth:
-            self._most_steps = self.max_iter
+            self._max_steps = self.max_iter
 
     def _is_smooth(self, outcome: TargetOutcome, actionability: Actionability) -> bool:
         """Whether differences of the response are those of a smooth one."""
         if not len(self._numbers):
             return False
-        problem = SearchProblem(outcome, actionability, self._some_rows)
+        problem = SearchProblem(outcome, actionability, self._test_rows)
         index = np.arange(problem.rows.n_rows)
-        margins, below, above, _ = self._margins_around(problem, problem.values, index)
+        margins, below, above, _ = self._differences(problem, problem.values, index)
         margins = margins[:, None]
         first, second = np.abs(above - below), np.abs(above - 2 * margins + below)
-        sloping = first > _ROUNDING * (1 + np.abs(margins))
-        even = sloping & (second < _CURVED * first)
-        is_sloping = sloping.any(axis=1).mean() >= 0.5
-        return bool(is_sloping and even.sum() >= 0.5 * sloping.sum())
+        slopes = first > _ROUNDING * (1 + np.abs(margins))
+        is_straight = slopes & (second < _MAX_CURVATURE * first)
+        most_rows_slope = slopes.any(axis=1).mean() >= 0.5
+        return bool(most_rows_slope and is_straight.sum() >= 0.5 * slopes.sum())
 
-    def _margins_around(
+    def _differences(
         self,
         problem: SearchProblem,
         values: NDArray[np.float64],
         index: NDArray[np.intp],
-    ) -> Any:
-        """Margins at points (m,), and a small step below and above each number.
-
-        And the distances between these, (m, n_numbers).
-        """
+    ) -> _Differences:
+        """The model's margins at encoded rows and around them."""
         trials, owner, between = problem.around(values, index, self._numbers)
         margins = problem.margins(np.vstack([values, trials]), np.append(index, owner))
-        below, above = margins[len(values) :].reshape(2, *between.shape)
-        between *= problem.actionability.costs[self._numbers]
-        return margins[: len(values)], below, above, between
+        at_values, at_trials = np.split(margins, [len(values)])
+        below, above = at_trials.reshape(2, *between.shape)
+        distances = between * problem.actionability.costs[self._numbers]
+        return _Differences(at_values, below, above, distances)
 
-    def _rows_each(self) -> int:
-        return 2 * (len(self._numbers) + 1) * (_DESCENTS + 2)
+    def _n_asked_per_row(self) -> int:
+        return 2 * (len(self._numbers) + 1) * (_N_FURTHER_STARTS + 2)
 
     def _candidates(
-        self,
-        problem: SearchProblem,
-        index: NDArray[np.intp],
-        starts: NDArray[np.float64],
-        owner: NDArray[np.intp],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
+    ) -> Candidates:
         if self.method_ == "search":
-            return starts[:0], owner[:0]
-        begins, begin_owner = self._begins(problem, index, starts, owner)
-        values, _ = self._along_slopes(problem, begins, begin_owner)
-        values = problem.actionability.away(values, problem.values[begin_owner])
-        values = problem.projected(values, begin_owner)
-        holds = problem.holds(values, begin_owner)
-        return values[holds], begin_owner[holds]
+            return starts.take(np.arange(0))
+        begins = self._begins(problem, index, starts)
+        values, _ = self._along_slopes(problem, begins)
+        values = problem.actionability.away(values, problem.values[begins.owner])
+        values = problem.projected(values, begins.owner)
+        return Candidates(values, begins.owner).on_target(problem)
 
     @property
     def n_iter_(self) -> int:
         """Steps of the longest descent from some rows of `fit`, computed here."""
         check_is_fitted(self)
-        problem = SearchProblem(self._outcome, self._actionability, self._some_rows)
+        problem = SearchProblem(self._outcome, self._actionability, self._test_rows)
         index = np.flatnonzero(~problem.fulfilled)
         if not len(index):
             return 0
         if self.method_ == "search":
-            return self._by_coordinates(problem, index)[1]
-        begins = self._begins(problem, index, problem.values[:0], index[:0])
-        return self._along_slopes(problem, *begins)[1]
+            _, n_steps = self._by_coordinates(problem, index)
+        else:
+            no_starts = Candidates(problem.values[:0], index[:0])
+            begins = self._begins(problem, index, no_starts)
+            _, n_steps = self._along_slopes(problem, begins)
+        return n_steps
 
     def _begins(
-        self,
-        problem: SearchProblem,
-        index: NDArray[np.intp],
-        starts: NDArray[np.float64],
-        owner: NDArray[np.intp],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Starts of descents: the rows, the best changes of a category, known rows."""
-        nearest = nearest_of_each(problem.distances(starts, owner), owner, _DESCENTS)
-        values = [problem.values[index], starts[nearest]]
-        owners = [index, owner[nearest]]
-        category = problem.actionability.categorical[self._grid_columns]
-        columns = self._grid_columns[category]
+        self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
+    ) -> Candidates:
+        """Starts of descents: the rows, known rows, the best changes of a category."""
+        rows = Candidates(problem.values[index], index)
+        blocks = [rows, starts.nearest(problem, _N_FURTHER_STARTS)]
+        is_category = problem.actionability.categorical[self._grid_columns]
+        columns, levels = (
+            self._grid_columns[is_category],
+            self._grid_values[is_category],
+        )
         if len(columns):
-            index_of_start = np.repeat(index, len(columns))
-            trials = problem.values[index_of_start]
-            cells = np.tile(self._grid_values[category], len(index))
-            trials[np.arange(len(trials)), np.tile(columns, len(index))] = cells
-            trials = problem.projected(trials, index_of_start)
-            best = nearest_of_each(
-                -problem.margins(trials, index_of_start), index_of_start, _DESCENTS
-            )
-            values.append(trials[best])
-            owners.append(index_of_start[best])
-        return np.concatenate(values), np.concatenate(owners)
+            owner = np.repeat(index, len(columns))
+            trials, trial = problem.values[owner], np.arange(len(owner))
+            trials[trial, np.tile(columns, len(index))] = np.tile(levels, len(index))
+            trials = problem.projected(trials, owner)
+            margins = problem.margins(trials, owner)
+            best = nearest_of_each(-margins, owner, _N_FURTHER_STARTS)
+            blocks.append(Candidates(trials, owner).take(best))
+        return Candidates.joined(blocks)
 
     def _along_slopes(
-        self, problem: SearchProblem, begins: NDArray[np.float64], of: NDArray[np.intp]
+        self, problem: SearchProblem, starts: Candidates
     ) -> tuple[NDArray[np.float64], int]:
         """Rows at the ends of descents along the numbers that vary; their steps."""
+        begins, owner = starts
         # Differences over steps would be coarse.
         problem = problem.under(problem.actionability.without("steps"))
         numbers, costs = self._numbers, problem.actionability.costs[self._numbers]
-        origins = problem.values[of][:, numbers]
+        origins = problem.values[owner][:, numbers]
         # Filled entries move from where they start.
         origins = np.where(np.isnan(origins), begins[:, numbers], origins)
-        low, high = problem.actionability.limits(problem.values[of])
+        limits = problem.actionability.limits(problem.values[owner])
+        low, high = ((ends[:, numbers] - origins) * costs for ends in limits)
         # Missing entries stay: their limits and changes are zero.
-        low, high = (
-            np.nan_to_num(
-                (limits[:, numbers] - origins) * costs, posinf=np.inf, neginf=-np.inf
-            )
-            for limits in (low, high)
-        )
+        low, high = np.where(np.isnan(low), 0, low), np.where(np.isnan(high), 0, high)
 
         def encoded(
             points: NDArray[np.float64], rows: NDArray[np.intp]
         ) -> NDArray[np.float64]:
+            """Rows of the table at points in the unit of the distance."""
             values = begins[rows]
             values[:, numbers] = origins[rows] + points / costs
-            return problem.projected(values, of[rows])
+            return problem.projected(values, owner[rows])
 
         def scaled(
             values: NDArray[np.float64], rows: NDArray[np.intp]
@@ -318,15 +319,15 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             points: NDArray[np.float64], rows: NDArray[np.intp]
         ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
             values = encoded(points, rows)
-            margins, below, above, between = self._margins_around(
-                problem, values, of[rows]
+            margins, below, above, distances = self._differences(
+                problem, values, owner[rows]
             )
-            gradients = np.zeros_like(between)
-            np.divide(above - below, between, out=gradients, where=between > 0)
+            gradients = np.zeros_like(distances)
+            np.divide(above - below, distances, out=gradients, where=distances > 0)
             return scaled(values, rows), margins, gradients
 
         start = scaled(begins, np.arange(len(begins)))
         points, n_steps = penalised_descent(
-            start, low, high, evaluate, aim=self._aim, max_iter=self.max_iter
+            start, low, high, evaluate, aim=self._margin_aim, max_iter=self.max_iter
         )
         return encoded(points, np.arange(len(begins))), n_steps

@@ -1,4 +1,4 @@
-"""Contributions of features to the log-odds of naive Bayes classifiers."""
+"""Contributions of features to log-odds of naive Bayes (Mozina et al., 2004)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._inspectors.attribution import BaseAttribution
+from sklearn_interpret._inspectors.attribution import Attributions, BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.formulas.naive_bayes import naive_bayes_odds
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.formulas.naive_bayes import NaiveBayesOdds
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -92,19 +93,19 @@ class NaiveBayesContributions(BaseAttribution):
 
     _for_any_model = "BreakDown and KernelSHAP take any model."
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> NaiveBayesOdds:
         return naive_bayes_odds(self.estimator_, self.target)
 
-    def _fit_base_values(self, sample: Sample, response: Any) -> NDArray[np.float64]:
+    def _fit_base_values(
+        self, sample: Sample, response: NaiveBayesOdds
+    ) -> NDArray[np.float64]:
         self._odds = response
         return response.prior()
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         n_classes, n_outputs = self._odds.contrasts.shape
         row_bytes = 8 * len(self._odds.step.columns) * (3 * n_classes + n_outputs)
         batches = slices(rows.n_rows, rows_in_memory(row_bytes + rows.row_bytes))
         terms = [self._odds.terms(rows.sliced(batch).native) for batch in batches]
         values, predictions = map(np.concatenate, zip(*terms, strict=True))
-        return values, predictions, {"value_name": "contribution"}
+        return Attributions(values, predictions, {"value_name": "contribution"})

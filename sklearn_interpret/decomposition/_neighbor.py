@@ -1,4 +1,4 @@
-"""Which training rows vote in a model of nearest neighbours, and how much."""
+"""Votes of training rows in a model of nearest neighbours (Cover & Hart, 1967)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from sklearn_interpret.explanations import NeighborExplanation
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-# Number of training rows for which a frozen model must find itself the nearest row.
-_SPOTS = 20
+# Rows of `fit` that are checked to be training rows of a frozen model: the model must
+# find an equal row. Chosen by hand: other rows differ almost everywhere.
+_CHECKED_ROWS = 20
 
 
 class NeighborContributions(BaseInspector):
@@ -124,8 +126,8 @@ class NeighborContributions(BaseInspector):
         return super().fit(X, y, **params)
 
     def _choose_sample(
-        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
-    ) -> Any:
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         if np.ptp(weights):
             raise ValueError(
                 "sample_weight differs between rows, and models of nearest neighbours "
@@ -133,10 +135,10 @@ class NeighborContributions(BaseInspector):
             )
         return super()._choose_sample(rows, y, weights)
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> Response:
         return make_response(self.estimator_)
 
-    def _inspect(self, sample: Sample, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         rows = sample.rows
         self._step = last_step(
             self.estimator_, (KNeighborsClassifier, KNeighborsRegressor)
@@ -150,19 +152,19 @@ class NeighborContributions(BaseInspector):
         self._training_data, self._targets = rows.native, sample.y
         self._feature_names = rows.names
         self._response = response
-        shape = self._response(rows.sliced(slice(1)).native).shape
-        self.output_names_ = response.output_names(shape[1])
+        _, n_outputs = response(rows.sliced(slice(1)).native).shape
+        self.output_names_ = response.output_names(n_outputs)
 
     def _check_training_rows(self, rows: Rows, model: BaseEstimator) -> None:
         """Refuse rows that the model does not find among its own."""
         agrees = model.n_samples_fit_ == rows.n_rows
         if agrees:
-            spots = np.linspace(0, rows.n_rows - 1, min(_SPOTS, rows.n_rows))
-            spots = spots.astype(np.intp)
-            asked = rows.take(spots).native
-            _, places = model.kneighbors(self._step.inputs(asked), 1)
-            neighbors = self._numbers(rows.take(places[:, 0]).native)
-            agrees = np.allclose(neighbors, self._numbers(asked), rtol=1e-6)
+            n_checked = min(_CHECKED_ROWS, rows.n_rows)
+            index = np.linspace(0, rows.n_rows - 1, n_checked).astype(np.intp)
+            checked = rows.take(index).native
+            _, neighbors = model.kneighbors(self._step.inputs(checked), 1)
+            nearest = self._numbers(rows.take(neighbors[:, 0]).native)
+            agrees = np.allclose(nearest, self._numbers(checked), rtol=1e-6)
         if not agrees:
             raise ValueError(
                 f"The model was trained on other rows ({model.n_samples_fit_} of them) "
@@ -191,34 +193,37 @@ class NeighborContributions(BaseInspector):
             rows, with neighbours and their distances.
         """
         rows, model = self._check_rows(X, reset=False), self._step.model
-        # The model refuses weights that sum to zero.
+        # First: the model refuses weights that sum to zero.
         predictions = self._response(rows.native)
-        distances, places = model.kneighbors(self._step.inputs(rows.native))
+        distances, neighbors = model.kneighbors(self._step.inputs(rows.native))
         weights = np.asarray(vote_weights(model, distances), dtype=np.float64)
         values = np.zeros((rows.n_rows, model.n_samples_fit_))
         shares = weights / weights.sum(axis=1, keepdims=True)
-        np.put_along_axis(values, places, shares, axis=1)
-        single = predictions.shape[1] == 1
+        np.put_along_axis(values, neighbors, shares, axis=1)
+        has_one_output = predictions.shape[1] == 1
         return NeighborExplanation(
             values,
             self._training_data,
             training_targets=self._targets,
             value_name="share of the vote",
-            predictions=predictions[:, 0] if single else predictions,
+            predictions=predictions[:, 0] if has_one_output else predictions,
             data=rows.native,
             feature_names=self._feature_names,
             output_names=self.output_names_,
             response_name=self._response_name,
             target_name=self._target_name,
-            neighbors=places,
+            neighbors=neighbors,
             distances=distances,
-            feature_distances=self._feature_distances(rows, places),
+            feature_distances=self._feature_distances(rows, neighbors),
         )
 
     def _feature_distances(
         self, rows: Rows, neighbors: NDArray[np.intp]
     ) -> NDArray[np.float64] | None:
-        """Distances along each feature (m, k, n_features), or None."""
+        """Distances along each feature (m, k, n_features), or None.
+
+        There are none where the metric has no terms by feature.
+        """
         step = self._step
         if distance_terms(step.model, np.empty((0, len(step.columns)))) is None:
             return None

@@ -1,4 +1,4 @@
-"""Contributions of features along the decision paths of trees."""
+"""Contributions of features along the decision paths of trees (Saabas, 2014)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
-from sklearn_interpret._inspectors.attribution import BaseAttribution
+from sklearn_interpret._inspectors.attribution import Attributions, BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.formulas.trees.decision_path import (
     DecisionPath,
@@ -22,6 +22,7 @@ from sklearn_interpret._model.surrogates.inner_predictors import inner_predictor
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -133,7 +134,7 @@ class TreePathContributions(BaseAttribution):
         "response_method": [str, list, tuple],
     }
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> TreeResponse:
         trees = explained_response(self.estimator_, self.response_method, self.target)
         if not trees.additive:
             raise UnreadableModelError(
@@ -141,9 +142,11 @@ class TreePathContributions(BaseAttribution):
             )
         return trees
 
-    def _fit_base_values(self, sample: Sample, response: Any) -> NDArray[np.float64]:
+    def _fit_base_values(
+        self, sample: Sample, response: TreeResponse
+    ) -> NDArray[np.float64]:
         self._trees = response
-        self.response_method_ = response.method
+        self.response_method_ = str(response.method)
         self._follows_trees = response.agrees(sample.rows)
         self._paths = PathContributions(
             response.ensemble, response.model.columns, self.n_features_in_
@@ -173,13 +176,11 @@ class TreePathContributions(BaseAttribution):
         rows = self._check_rows(X, reset=False)
         if rows.n_rows != 1:
             raise ValueError(f"X has {rows.n_rows} rows; one is needed.")
-        (inner, *_) = inner_predictors(self.estimator_)
-        encoded = inner.described(rows)
+        first_predictor, *_ = inner_predictors(self.estimator_)
+        encoded = first_predictor.described(rows)
         return decision_path(self._trees, rows, tree, self._names, encoded)
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         trees = self._trees
         asks_model = not (self._follows_trees and trees.takes(rows))
         coded = trees.codes(rows)
@@ -191,4 +192,4 @@ class TreePathContributions(BaseAttribution):
                 predictions = trees.predictions(rows.sliced(batch).native)
             blocks.append((values, predictions))
         values, predictions = map(np.concatenate, zip(*blocks, strict=True))
-        return values, predictions, {"value_name": "contribution"}
+        return Attributions(values, predictions, {"value_name": "contribution"})

@@ -1,4 +1,4 @@
-"""Accumulated local effects."""
+"""Accumulated local effects (Apley & Zhu 2020)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,18 @@ from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.effects._axes import (
+    AxisRequest,
     interval_quantiles,
     make_interval_axis,
     number_of_intervals,
 )
-from sklearn_interpret.effects._base import BaseEffect, Points, curve_at, one_or_pair
+from sklearn_interpret.effects._base import (
+    BaseEffect,
+    Points,
+    curve_at,
+    deviation_of_curves,
+    one_or_pair,
+)
 from sklearn_interpret.effects._local_effects import (
     local_effects,
     reordered,
@@ -38,9 +45,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret._model.rows.base import Rows
 
-# Narrow intervals from which n_intervals="auto" chooses: their largest number, and the
-# rows of each, from which the spread of differences is estimated.
+# Largest number of narrow intervals, of which n_intervals="auto" joins neighbours.
 _MOST_NARROW = 100
+# Rows of each of them: the fewest from which the spread of differences is estimated.
 _ROWS_OF_NARROW = 5
 
 
@@ -252,31 +259,24 @@ default="similarity"
 
     def _size_of_axes(self, sample: Sample, entry: Sequence[tuple[int, ...]]) -> int:
         if self.n_intervals == "auto" and len(entry) == 1:
-            most = int(sample.total_weight / _ROWS_OF_NARROW)
-            return min(_MOST_NARROW, max(most, 1))
+            n_intervals = int(sample.total_weight / _ROWS_OF_NARROW)
+            return min(_MOST_NARROW, max(n_intervals, 1))
         return number_of_intervals(self, sample, entry)
 
-    def _make_axis(
-        self,
-        sample: Sample,
-        columns: tuple[int, ...],
-        name: str,
-        size: int,
-        custom: ArrayLike | None,
-    ) -> Axis:
-        axis = make_interval_axis(self, sample, columns, name, size, custom)
-        has_order = custom is not None or not axis.categorical
+    def _make_axis(self, sample: Sample, request: AxisRequest) -> Axis:
+        axis = make_interval_axis(self, sample, request)
+        has_order = request.custom is not None or not axis.categorical
         return axis if has_order else self._ordered(axis, sample)
 
     def _ordered(self, axis: Axis, sample: Sample) -> Axis:
         """The axis with its levels in the order in which they are accumulated."""
         rows, columns = sample.rows, axis.columns
-        chosen = self._custom_orders(rows)
+        orders = self._custom_orders(rows)
         key = axis.name if len(columns) > 1 else columns[0]
-        if key in chosen:
-            return reordered(axis, _custom_order(axis, chosen[key]))
-        natural = len(columns) == 1 and rows.is_ordered(columns[0])
-        if natural or self.categorical_order == "sorted":
+        if key in orders:
+            return reordered(axis, _custom_order(axis, orders[key]))
+        has_order = len(columns) == 1 and rows.is_ordered(columns[0])
+        if has_order or self.categorical_order == "sorted":
             return axis
         return similar_levels_first(axis, sample, self.categorical_features_)
 
@@ -284,20 +284,20 @@ default="similarity"
         """The user's orders, by column or name of a group."""
         if not isinstance(self.categorical_order, dict):
             return {}
-        chosen = resolve_keys(
+        orders = resolve_keys(
             self.categorical_order,
             rows.names,
             named=rows.named,
             parameter="categorical_order",
             groups=self.feature_groups,
         )
-        for key in chosen:
+        for key in orders:
             if not isinstance(key, str) and not self.categorical_features_[key]:
                 raise ValueError(
                     f"categorical_order has the feature {rows.names[key]!r}, which is "
                     "not categorical: name it in categorical_features."
                 )
-        return chosen
+        return orders
 
     def _measure(self, sample: Sample, response: Response) -> int:
         self._custom_orders(sample.rows)  # checks all names, also of other features
@@ -309,10 +309,10 @@ default="similarity"
         self.by_similarity_ = [
             one_or_pair([axis.by_similarity for axis in axes]) for axes in self.axes_
         ]
-        bootstrap = (
+        bootstraps = (
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
-        if bootstrap and not isinstance(sample, Sample):
+        if bootstraps and not isinstance(sample, Sample):
             raise ValueError(
                 'confidence_method="bootstrap" draws from the differences of all rows, '
                 'which are in partitions here: "standard_error" is accepted.'
@@ -322,14 +322,14 @@ default="similarity"
             sample,
             response,
             self.method,
-            keep_rows=bootstrap,
+            keep_rows=bootstraps,
             n_jobs=self.n_jobs,
         )
         self._sums, self.n_missing_ = state.sums, np.array(state.outside)
         self._warn_if_empty(effects)
-        self._publish(effects)
+        self._set_effects(effects)
         if self.confidence_level is not None:
-            nodes = state.nodes[:] if bootstrap else None
+            nodes = state.nodes[:] if bootstraps else None
             self._set_intervals(effects, self.confidence_level, nodes, sample)
         return len(self._effects[0])
 
@@ -338,7 +338,9 @@ default="similarity"
         entries = [
             entry
             for entry, (axis, *second) in enumerate(self.axes_)
-            if not second and not axis.categorical and axis.name not in self._custom
+            if not second
+            and not axis.categorical
+            and axis.name not in self._names_with_custom_values
         ]
         if not entries:
             return
@@ -354,7 +356,8 @@ default="similarity"
                 )
                 self.axes_[entry] = (reordered(axis, edges),)
 
-    def _publish(self, effects: list[LocalEffects]) -> None:
+    def _set_effects(self, effects: list[LocalEffects]) -> None:
+        """Set the fitted attributes but the intervals."""
         self._effects = [effect.effect(centred=self.centered) for effect in effects]
         self.effects_ = [drop_single_output(effect) for effect in self._effects]
         self.local_effects_ = [
@@ -389,7 +392,10 @@ default="similarity"
         nodes: NDArray[np.integer] | None,
         sample: Sample,
     ) -> None:
-        """Set the ends of the bands, by bootstrap if `nodes` of rows are given."""
+        """Set the ends of the bands, by bootstrap if `nodes` of rows are given.
+
+        Pairs have bands by bootstrap alone.
+        """
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(effects))
         self.intervals_low_, self.intervals_high_ = [], []
@@ -397,8 +403,8 @@ default="similarity"
             if nodes is not None:
                 low, high = self._bootstrap(effect, level, nodes, sample, seed)
             elif len(effect.steps.axes) == 1:
-                half = ndtri((1 + level) / 2) * effect.effect_error
-                low, high = values - half, values + half
+                half_width = ndtri((1 + level) / 2) * effect.effect_error
+                low, high = values - half_width, values + half_width
             else:
                 self.intervals_low_.append(None)
                 self.intervals_high_.append(None)
@@ -414,23 +420,21 @@ default="similarity"
         sample: Sample,
         seed: int,
     ) -> NDArray[np.float64]:
-        """Quantiles of the effect over draws of the rows with replacement."""
+        """Low and high ends of the effect over draws of the rows with replacement."""
         rng = np.random.default_rng(seed)
         n_rows = sample.rows.n_rows
         draws = []
         for _ in range(self.n_bootstraps):
             # Resampled rows are weights of the same differences: no new responses.
-            times = np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows)
-            weights = sample.weights * times
+            index = rng.integers(n_rows, size=n_rows)
+            weights = sample.weights * np.bincount(index, minlength=n_rows)
             resampled = effect.reweighted(nodes, weights)
             draws.append(resampled.effect(centred=self.centered))
         tail = (1 - level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)
 
-    def _curves_and_sums(
-        self, entry: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self._effects[entry], self._sums[entry][:, :-1]
+    def _importance(self, entry: int) -> float:
+        return deviation_of_curves(self._effects[entry], self._sums[entry][:, :-1])
 
     def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         (axis,) = self.axes_[entry]

@@ -1,13 +1,14 @@
 """How axes of effects are made: of intervals, or of the points of grids.
 
-Each function is a method of an estimator, which is its first argument.
+Each function is a method of an estimator, which is its first argument: a class takes
+the three that its axes need as attributes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,27 +23,32 @@ from sklearn_interpret._model.rows.axes import (
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.sample import Sample
 
-# Default numbers of intervals. Forty follow a curve closely. A pair has the square as
-# cells, whose estimates are noisy with fewer than ten rows each.
+# Default number of intervals of a feature: forty follow a curve closely.
 _MOST_INTERVALS = 40
-_FEWEST_OF_A_PAIR = 4
+# A pair has the square of its number as cells, whose estimates are noisy with fewer
+# rows each than this; but it has at least this number of intervals of each feature.
 _ROWS_PER_CELL = 10
+_FEWEST_OF_A_PAIR = 4
 
 INTERVAL_CONSTRAINTS: dict[str, Any] = {
     "n_intervals": [Interval(Integral, 1, None, closed="left"), None]
 }
 
 
+class AxisRequest(NamedTuple):
+    """The feature or group of an axis, and how many values the axis has."""
+
+    columns: tuple[int, ...]
+    name: str
+    size: int  # largest number of points or intervals
+    custom: ArrayLike | None  # the user's values, where there are any
+
+
 def make_interval_axis(
-    inspector: Any,
-    sample: Sample,
-    columns: tuple[int, ...],
-    name: str,
-    size: int,
-    custom: ArrayLike | None,
-    **kwargs: Any,
+    inspector: Any, sample: Sample, request: AxisRequest, **kwargs: Any
 ) -> Axis:
     """Axis of intervals, or of levels: of accumulated local effects, the M-plot."""
+    columns, name, size, custom = request
     if inspector._is_level_axis(columns):
         return level_axis(sample, columns, name, custom=custom)
     return interval_axis(sample, columns[0], n_intervals=size, custom=custom, **kwargs)
@@ -57,10 +63,10 @@ def number_of_intervals(
     if len(entry) == 1:
         return _MOST_INTERVALS
     # Distinct rows: weights and repeated rows must give the same cells.
-    most = _MOST_INTERVALS**2 * _ROWS_PER_CELL
-    n_distinct = sample.n_distinct(sum(entry, ()), most)
-    fewer = int(np.sqrt(n_distinct / _ROWS_PER_CELL))
-    return min(_MOST_INTERVALS, max(fewer, _FEWEST_OF_A_PAIR))
+    enough_rows = _MOST_INTERVALS**2 * _ROWS_PER_CELL
+    n_distinct = sample.n_distinct(sum(entry, ()), enough_rows)
+    n_intervals = int(np.sqrt(n_distinct / _ROWS_PER_CELL))
+    return min(_MOST_INTERVALS, max(n_intervals, _FEWEST_OF_A_PAIR))
 
 
 def interval_quantiles(
@@ -91,15 +97,9 @@ def grid_quantiles(
     return None if rows.is_integer(column) else inspector.percentiles
 
 
-def make_grid_axis(
-    inspector: Any,
-    sample: Sample,
-    columns: tuple[int, ...],
-    name: str,
-    size: int,
-    custom: ArrayLike | None,
-) -> Axis:
+def make_grid_axis(inspector: Any, sample: Sample, request: AxisRequest) -> Axis:
     """Axis of grid points, or of levels: of partial dependence and its curves."""
+    columns, name, size, custom = request
     _check_percentiles(inspector.percentiles)
     if inspector._is_level_axis(columns):
         axis = level_axis(sample, columns, name, custom=custom)
@@ -120,10 +120,11 @@ def make_grid_axis(
 
 
 def _check_percentiles(percentiles: Sequence[float]) -> None:
-    valid = len(percentiles) == 2 and all(
+    """Refuse percentiles that are no range."""
+    are_shares = len(percentiles) == 2 and all(
         isinstance(p, Real) and 0 <= p <= 1 for p in percentiles
     )
-    if not valid or percentiles[0] >= percentiles[1]:
+    if not are_shares or percentiles[0] >= percentiles[1]:
         raise ValueError(
             f"percentiles={percentiles!r} must be two increasing numbers in [0, 1]."
         )

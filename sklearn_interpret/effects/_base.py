@@ -1,19 +1,26 @@
-"""Base of the effect estimators: features, axes, output columns."""
+"""Base of the effect estimators: features, axes, output columns.
+
+An *entry* is what an effect is of: a feature or a group, or a pair of them. It has an
+axis for each (`axes_`). After the base come the functions that estimators share: curves
+at rows, sums of rows along axes, and grids of replaced values.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
@@ -25,12 +32,16 @@ from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.tables import effect_blocks, with_outputs
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret.effects._axes import AxisRequest
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
+
+# Levels that a warning names.
+_MOST_NAMED = 5
 
 # Numbers or levels along one feature or two, for each entry.
 Points = list[NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]]
@@ -41,7 +52,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     """Base of the effect estimators.
 
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
-    (`_measure`) and ranks the features (`_importances`). Its table has the attributes
+    (`_measure`) and rates features (`_importance`). Its table has the attributes
     `_numbers`, effects and errors by column, at the `_points`.
     """
 
@@ -58,6 +69,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     _for_any_model = 'method="auto" takes any model.'
     # Largest number of features in an entry.
     _max_order = 2
+    # Attribute with the points of the entries, and attributes by column of the table.
     _points: ClassVar[str]
     _numbers: ClassVar[dict[str, str]]
 
@@ -95,8 +107,31 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             for entry in entries
             for player in entry
         }
-        axes_by_size: dict[tuple[int | str, int], Axis] = {}
-        self.axes_ = []
+        sample = self._set_axes(sample, entries, columns, custom)
+        self.features_ = [
+            tuple(column for axis in axes for column in axis.columns)
+            for axes in self.axes_
+        ]
+        self.effect_names_ = [
+            one_or_pair([axis.name for axis in axes]) for axes in self.axes_
+        ]
+        self._refuse_overlap()
+        n_outputs = self._measure(sample, response)
+        self.output_names_ = response.output_names(n_outputs)
+        if self._one_way:
+            self.feature_importances_ = self._importances()
+
+    def _set_axes(
+        self,
+        sample: Sample,
+        entries: list[tuple[int | str, ...]],
+        columns: dict[int | str, tuple[int, ...]],
+        custom: dict[Any, Any],
+    ) -> Sample:
+        """Set the axes of all entries; return the sample that knows their values.
+
+        A player has its `columns`, maybe `custom` values, and one axis of each size.
+        """
         sizes = [
             self._size_of_axes(sample, [columns[player] for player in entry])
             for entry in entries
@@ -108,31 +143,24 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             if custom.get(player) is None
         ]
         sample = self._summarised(sample, automatic)
+        axes_by_size: dict[tuple[int | str, int], Axis] = {}
+        self.axes_ = []
         for entry, size in zip(entries, sizes, strict=True):
             for player in entry:
-                if (player, size) not in axes_by_size:
-                    name = player if isinstance(player, str) else names[player]
-                    axes_by_size[player, size] = self._make_axis(
-                        sample, columns[player], name, size, custom.get(player)
-                    )
+                if (player, size) in axes_by_size:
+                    continue
+                name = player if isinstance(player, str) else sample.rows.names[player]
+                request = AxisRequest(columns[player], name, size, custom.get(player))
+                axes_by_size[player, size] = self._make_axis(sample, request)
             self.axes_.append(tuple(axes_by_size[player, size] for player in entry))
         axes = {player: axis for (player, _), axis in axes_by_size.items()}
         for player, axis in axes.items():
             if custom.get(player) is None:
                 self._warn_if_constant(axis)
-        self._custom = {axes[player].name for player in custom if player in axes}
-        self.features_ = [
-            tuple(column for axis in of_entry for column in axis.columns)
-            for of_entry in self.axes_
-        ]
-        self.effect_names_ = [
-            one_or_pair([axis.name for axis in of_entry]) for of_entry in self.axes_
-        ]
-        self._refuse_overlap()
-        n_outputs = self._measure(sample, response)
-        self.output_names_ = response.output_names(n_outputs)
-        if self._one_way:
-            self.feature_importances_ = self._importances(sample)
+        self._names_with_custom_values = {
+            axes[player].name for player in custom if player in axes
+        }
+        return sample
 
     def _treatable(
         self,
@@ -169,11 +197,12 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
                 continue
             (j,) = columns
             most_distinct = max(most_distinct, size)
-            present = quantiles.get(j, np.empty(0))
-            added = self._quantiles_of(sample.rows, j, size)
+            # None, all values, outweighs any quantiles.
+            earlier = quantiles.get(j, np.empty(0))
+            needed = self._quantiles_of(sample.rows, j, size)
             quantiles[j] = None
-            if present is not None and added is not None:
-                quantiles[j] = np.union1d(present, np.asarray(added, np.float64))
+            if earlier is not None and needed is not None:
+                quantiles[j] = np.union1d(earlier, np.asarray(needed, np.float64))
         return sample.summarised(quantiles, level_sets, most_distinct)
 
     @abstractmethod
@@ -185,40 +214,33 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         """Largest number of points or intervals of the axes of one entry."""
 
     @abstractmethod
-    def _make_axis(
-        self,
-        sample: Sample,
-        columns: tuple[int, ...],
-        name: str,
-        size: int,
-        custom: ArrayLike | None,
-    ) -> Axis:
+    def _make_axis(self, sample: Sample, request: AxisRequest) -> Axis:
         """Axis of one feature or group, from custom values where these are given."""
 
     @abstractmethod
     def _measure(self, sample: Sample, response: Response) -> int:
         """Set the method's fitted attributes; return the number of outputs."""
 
-    def _importances(self, sample: Sample) -> NDArray[np.float64]:
-        """Weighted standard deviation of each feature's effect over the rows."""
-        importances = np.zeros(sample.rows.n_columns)
+    def _importances(self) -> NDArray[np.float64]:
+        """Importance of each feature, (n_features,)."""
+        importances = np.zeros(self.n_features_in_)
         for entry in self._one_way:
-            curves, sums = self._curves_and_sums(entry)
-            deviation = np.sqrt(grids.variance_of_sums(curves, sums)).mean()
-            importances[list(self.features_[entry])] = deviation
+            importances[list(self.features_[entry])] = self._importance(entry)
         return importances
 
-    def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
-        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
-        raise NotImplementedError
+    @abstractmethod
+    def _importance(self, entry: int) -> float:
+        """Importance of the feature, or of each of the group, of a one-way entry."""
 
-    def _curves_and_sums(
-        self, entry: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Curves (k, n_points) in the axis' order, and `grid_sums` of the rows."""
+    def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
+        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs).
+
+        Filled by effects whose `transform` is that of this class.
+        """
         raise NotImplementedError
 
     def _refuse_overlap(self) -> None:
+        """Refuse pairs of a feature and a group that contains it."""
         for name, columns in zip(self.effect_names_, self.features_, strict=True):
             if len(set(columns)) < len(columns):
                 raise ValueError(
@@ -226,6 +248,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
                 )
 
     def _is_level_axis(self, columns: tuple[int, ...]) -> bool:
+        """Whether an axis has levels: of a category, or the joint ones of a group."""
         return len(columns) > 1 or bool(self.categorical_features_[columns[0]])
 
     def _warn_if_constant(self, axis: Axis) -> None:
@@ -277,6 +300,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
 
     @property
     def _one_way(self) -> list[int]:
+        """Positions of the entries of one feature or group."""
         return [entry for entry, axes in enumerate(self.axes_) if len(axes) == 1]
 
     def _entries_to_transform(self) -> list[int]:
@@ -324,6 +348,7 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
         return np.hstack([self._effect_at(entry, rows) for entry in entries])
 
     def _warn_of_unseen(self, entries: list[int], rows: Rows) -> None:
+        """Warn of levels that `fit` did not see."""
         for entry in entries:
             (axis,) = self.axes_[entry]
             if not axis.categorical:
@@ -338,37 +363,24 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
                 ]
                 warn(
                     f"Fit on rows of all categories: the feature {axis.name!r} has "
-                    f"categories that fit did not see: {', '.join(unseen[:5])}. Their "
-                    "effect is NaN.",
+                    f"categories that fit did not see: "
+                    f"{', '.join(unseen[:_MOST_NAMED])}. Their effect is NaN.",
                     UnseenCategoryWarning,
                 )
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns.
+    get_feature_names_out = feature_names_out
 
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features if `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            Feature names, followed by the output's name if there are several.
-        """
-        check_is_fitted(self)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names of features, followed by that of the output if there are several."""
         axes = [self.axes_[entry][0] for entry in self._entries_to_transform()]
         players = [(axis.columns, axis.name) for axis in axes]
         names, outputs = self._names_out(input_features, players)
-        all_names = [
+        return [
             f"{name}{suffix}{output}"
             for name, axis in zip(names, axes, strict=True)
             for suffix in self._suffixes(axis)
             for output in outputs
         ]
-        return np.array(all_names, dtype=object)
 
     def _suffixes(self, axis: Axis) -> list[str]:
         """Suffixes of a feature's name, one per column of `transform`."""
@@ -388,49 +400,67 @@ def curve_at(
     return grids.interpolate(numbers, axis.values[order], curves[:, order])
 
 
+def deviation_of_curves(
+    curves: NDArray[np.float64], sums: NDArray[np.float64]
+) -> float:
+    """Weighted standard deviation over the rows, the mean over outputs.
+
+    `curves` (k, n_points) are in the order of the axis; `sums` are the `grid_sums` of
+    the rows.
+    """
+    return np.sqrt(grids.variance_of_sums(curves, sums)).mean()
+
+
 def sums_of_entries(
-    entries: Sequence[tuple[Axis, ...]], of_pairs: bool, sample: Sample
+    entries: Sequence[tuple[Axis, ...]], with_pairs: bool, sample: Sample
 ) -> list[Any]:
-    """Sums of the rows along the axis of each entry; masses of pairs, or zero."""
+    """Sums of the rows along the axis of each entry; of pairs weights, or zero."""
     total: list[Any] = [0.0] * len(entries)
     for block in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
         rows, weights = sample.rows.sliced(block), sample.weights[block]
         for entry, axes in enumerate(entries):
             if len(axes) == 1:
                 total[entry] = total[entry] + _sums(axes[0], rows, weights)
-            elif of_pairs:
-                total[entry] = total[entry] + _masses(axes, rows, weights)
+            elif with_pairs:
+                total[entry] = total[entry] + _grid_weights(axes, rows, weights)
     return total
 
 
 def _sums(axis: Axis, rows: Rows, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of the rows by point of the sorted grid, missing values last."""
     low, share = _position(axis, rows)
-    unknown = np.isnan(share)
-    if unknown.any():
-        low[unknown], share[unknown] = len(axis.values), 0.0
+    is_unknown = np.isnan(share)
+    if is_unknown.any():
+        low = np.where(is_unknown, len(axis.values), low)
+        share = np.where(is_unknown, 0.0, share)
     return grids.grid_sums(low, share, len(axis.values) + 1, weights)
 
 
-def _masses(
+def _grid_weights(
     axes: tuple[Axis, ...], rows: Rows, weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The rows' weight at each point of the grid of a pair."""
     shape = tuple(len(axis.values) for axis in axes)
     if 0 in shape:
         return np.zeros(0)
-    positions = [_position(axis, rows) for axis in axes]
-    inside = ~np.isnan([share for _, share in positions]).any(axis=0)
-    lows = [low[inside] for low, _ in positions]
-    shares = [share[inside] for _, share in positions]
-    masses = np.empty(shape)
+    lows, shares = zip(*[_position(axis, rows) for axis in axes], strict=True)
+    is_known = ~np.isnan(shares).any(axis=0)
+    totals = np.empty(shape)
     points = np.ix_(*[axis.order for axis in axes])
-    masses[points] = grids.grid_masses(lows, shares, shape, weights[inside])
-    return masses.ravel()
+    totals[points] = grids.grid_masses(
+        [low[is_known] for low in lows],
+        [share[is_known] for share in shares],
+        shape,
+        weights[is_known],
+    )
+    return totals.ravel()
 
 
 def _position(axis: Axis, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Left neighbour of each row on a sorted axis, and its relative distance to it."""
+    """Left neighbour of each row on a sorted axis, and the share of the way onwards.
+
+    The share is NaN where the value is missing, or an unknown level.
+    """
     if axis.categorical:
         codes = axis.codes(rows)
         return codes, np.where(codes >= 0, 0.0, np.nan)
@@ -450,9 +480,9 @@ def distinct_axes(
     return axes, [[positions[id(axis)] for axis in axes] for axes in axes_of_entries]
 
 
-def one_or_pair(of_axes: Sequence[Any]) -> Any:
+def one_or_pair(values: Sequence[Any]) -> Any:
     """The value of the axis of an entry, or the pair of those of its two axes."""
-    return of_axes[0] if len(of_axes) == 1 else tuple(of_axes)
+    return values[0] if len(values) == 1 else tuple(values)
 
 
 def grid_replacement(
@@ -468,8 +498,12 @@ def grid_replacement(
     shape = tuple(len(axis.values) for axis in axes)
     columns = tuple(column for axis in axes for column in axis.columns)
     native = tuple(vector for axis in axes for vector in axis.levels)
-    points = zip(axes, np.indices(shape), strict=True)
-    codes = tuple(of.reshape(1, -1) for axis, of in points for _ in axis.columns)
+    # All columns of a group have the codes of its axis.
+    codes = tuple(
+        axis_codes.reshape(1, -1)
+        for axis, axis_codes in zip(axes, np.indices(shape), strict=True)
+        for _ in axis.columns
+    )
     return Replacement(columns, native, codes, together=together, shape=shape)
 
 
@@ -483,26 +517,31 @@ def row_curves(
 ) -> list[NDArray[np.float64]]:
     """Responses of each row along each grid: list of (k, n_rows, n_variants)."""
     model = replaced(method, response, rows, grids)
-    blocks = model.responses(_unreduced, n_jobs=n_jobs)
-    return [
-        _assembled(of_grid, (model.n_outputs, rows.n_rows, grid.n_variants))
-        for grid, of_grid in zip(grids, blocks, strict=True)
-    ]
+    all_curves = []
+    blocks_of_grids = model.responses(_Block.of_responses, n_jobs=n_jobs)
+    for grid, blocks in zip(grids, blocks_of_grids, strict=True):
+        curves = np.empty((model.n_outputs, rows.n_rows, grid.n_variants))
+        for block in blocks:
+            outputs_first = np.moveaxis(block.responses, 2, 0)
+            curves[:, block.rows, block.variants] = outputs_first
+        all_curves.append(curves)
+    return all_curves
 
 
-def _unreduced(
-    grid: int, index: NDArray[np.intp], variants: slice, responses: NDArray[np.float64]
-) -> tuple[NDArray[np.intp], slice, NDArray[np.float64]]:
-    """Keep all responses, with their positions."""
-    return index, variants, responses
+class _Block(NamedTuple):
+    """Responses of some rows to some variants of a grid."""
 
+    rows: slice
+    variants: slice
+    responses: NDArray[np.float64]  # (n_rows, n_variants, k)
 
-def _assembled(
-    blocks: Iterable[tuple[NDArray[np.intp], slice, NDArray[np.float64]]],
-    shape: tuple[int, int, int],
-) -> NDArray[np.float64]:
-    """Blocks of responses as one array of shape (k, n_rows, n_variants)."""
-    curves = np.empty(shape)
-    for index, variants, responses in blocks:
-        curves[:, index[0] : index[-1] + 1, variants] = np.moveaxis(responses, 2, 0)
-    return curves
+    @classmethod
+    def of_responses(
+        cls,
+        grid: int,
+        index: NDArray[np.intp],
+        variants: slice,
+        responses: NDArray[np.float64],
+    ) -> _Block:
+        """The block, as `responses` of a model hands it: of rows next to each other."""
+        return cls(slice(index[0], index[-1] + 1), variants, responses)

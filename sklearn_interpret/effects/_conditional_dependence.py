@@ -1,9 +1,9 @@
-"""Conditional dependence: the M-plot."""
+"""Conditional dependence: the M-plot, means of responses in intervals of a feature."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial, partialmethod
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from sklearn_interpret.effects._axes import (
 from sklearn_interpret.effects._base import (
     BaseEffect,
     Points,
+    deviation_of_curves,
     distinct_axes,
     one_or_pair,
 )
@@ -175,77 +176,92 @@ class ConditionalDependence(BaseEffect):
     }
 
     def _measure(self, sample: Sample, response: Response) -> int:
-        states = sample.map_reduce(partial(_states, self.axes_, response), merged)
+        task = partial(_moments_of_entries, self.axes_, response)
+        entries: list[_CellMoments] = sample.map_reduce(task, merged)
         self.edges_, self.centers_, self.interval_counts_ = [], [], []
-        self._averages, errors, outside = [], [], []
-        for axes, (moments, feature_moments, weight) in zip(
-            self.axes_, states, strict=True
-        ):
+        self._averages, errors = [], []
+        for axes, cells in zip(self.axes_, entries, strict=True):
             shape = tuple(map(_n_cells, axes))
-            empty = moments.weight == 0
-            mean = np.where(empty, np.nan, moments.mean)
+            moments = cells.responses
+            is_empty = moments.weight == 0
+            means = np.where(is_empty, np.nan, moments.mean)
             ordered = not any(axis.categorical for axis in axes)
-            error = np.where(empty, np.nan, cell_errors(moments, ordered=ordered))
-            n_outputs = mean.shape[1]
-            self._averages.append(mean.T.reshape(n_outputs, *shape))
-            errors.append(error.T.reshape(n_outputs, *shape))
+            cell_error = cell_errors(moments, ordered=ordered)
+            cell_error = np.where(is_empty, np.nan, cell_error)
+            n_outputs = means.shape[1]
+            self._averages.append(means.T.reshape(n_outputs, *shape))
+            errors.append(cell_error.T.reshape(n_outputs, *shape))
             self.interval_counts_.append(moments.weight.reshape(shape))
-            outside.append(weight)
             self.edges_.append(one_or_pair([axis.displayed for axis in axes]))
-            centers = list(map(_centers, axes, feature_moments))
+            centers = list(map(_centers, axes, cells.features))
             self.centers_.append(one_or_pair(centers))
-        self.n_missing_ = np.array(outside)
+        self.n_missing_ = np.array([cells.outside for cells in entries])
         self.average_ = [drop_single_output(average) for average in self._averages]
         self.standard_errors_ = [drop_single_output(error) for error in errors]
         return n_outputs
 
-    def _curves_and_sums(
-        self, entry: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _importance(self, entry: int) -> float:
         counts = self.interval_counts_[entry]
         sums = np.stack([counts, 0 * counts, 0 * counts])
-        return np.nan_to_num(self._averages[entry]), sums
+        return deviation_of_curves(np.nan_to_num(self._averages[entry]), sums)
 
     def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         (axis,) = self.axes_[entry]
         return look_up(axis.cells(rows), self._averages[entry])
 
 
+@dataclass(frozen=True)
+class _CellMoments:
+    """Moments of an entry over some rows."""
+
+    responses: Moments  # by cell, (n_cells, k)
+    features: list[Moments]  # of each feature by its intervals, see `_feature_moments`
+    outside: float  # weight of the rows in no cell
+
+    def merge(self, second: _CellMoments) -> _CellMoments:
+        """Those of both."""
+        return _CellMoments(
+            self.responses.merge(second.responses),
+            merged(self.features, second.features),
+            self.outside + second.outside,
+        )
+
+
 def _n_cells(axis: Axis) -> int:
+    """Number of levels, or of intervals between edges."""
     if axis.categorical:
         return len(axis.values)
     return max(len(axis.values) - 1, 0)
 
 
-def _states(
+def _moments_of_entries(
     entries: Sequence[tuple[Axis, ...]], response: Response, sample: Sample
-) -> list[list[Any]]:
-    """For each entry, moments of responses by cell and of its features by interval.
-
-    The weight of the rows in no cell comes third.
-    """
+) -> list[_CellMoments]:
+    """The moments of each entry, over the rows of a sample."""
     rows, weights = sample.rows, sample.weights
     responses = plain_responses(response, rows)
     distinct, columns = distinct_axes(entries)
     cells = CellsOfRows(distinct, rows)[:]
-    states = []
+    moments = []
     for axes, positions in zip(entries, columns, strict=True):
         shape = tuple(map(_n_cells, axes))
         cells_of_axes = cells.T[positions]
-        inside = (cells_of_axes >= 0).all(axis=0)
-        groups = np.zeros(inside.sum(), dtype=np.intp)
-        if len(groups):
+        is_inside = (cells_of_axes >= 0).all(axis=0)
+        joint_cells = np.zeros(is_inside.sum(), dtype=np.intp)
+        if len(joint_cells):
             # Masking one axis at a time is far faster than a two-dimensional mask.
-            groups += np.ravel_multi_index([c[inside] for c in cells_of_axes], shape)
-        moments = Moments.of_groups(
-            responses[inside], groups, int(np.prod(shape)), weights[inside]
+            inside = [axis_cells[is_inside] for axis_cells in cells_of_axes]
+            joint_cells += np.ravel_multi_index(inside, shape)
+        of_responses = Moments.of_groups(
+            responses[is_inside], joint_cells, int(np.prod(shape)), weights[is_inside]
         )
         features = [
-            _feature_moments(*pair, sample)
-            for pair in zip(axes, cells_of_axes, strict=True)
+            _feature_moments(axis, axis_cells, sample)
+            for axis, axis_cells in zip(axes, cells_of_axes, strict=True)
         ]
-        states.append([moments, features, weights[~inside].sum()])
-    return states
+        outside = weights[~is_inside].sum()
+        moments.append(_CellMoments(of_responses, features, outside))
+    return moments
 
 
 def _feature_moments(axis: Axis, cells: NDArray[np.intp], sample: Sample) -> Moments:
@@ -254,11 +270,11 @@ def _feature_moments(axis: Axis, cells: NDArray[np.intp], sample: Sample) -> Mom
     cells, weights = cells[inside], sample.weights[inside]
     numbers = np.zeros(len(cells))
     if not axis.categorical:
-        numbers = sample.rows.numbers(axis.columns[0])[inside] / _size(axis)
+        numbers = sample.rows.numbers(axis.columns[0])[inside] / _unit(axis)
     return Moments.of_groups(numbers[:, None], cells, _n_cells(axis), weights)
 
 
-def _size(axis: Axis) -> float:
+def _unit(axis: Axis) -> float:
     """Unit of a feature in which sums of huge numbers do not overflow."""
     return max(np.abs(axis.values).max(initial=0.0), 1.0)
 
@@ -268,7 +284,7 @@ def _centers(axis: Axis, moments: Moments) -> NDArray[Any]:
     if axis.categorical:
         return axis.values
     low, high = axis.values[:-1], axis.values[1:]
-    means = (moments.mean[:, 0] * _size(axis)).clip(low, high)
+    means = (moments.mean[:, 0] * _unit(axis)).clip(low, high)
     centers = np.where(moments.weight[:, 0] > 0, means, low / 2 + high / 2)
     if axis.date_dtype is None:
         return centers

@@ -1,10 +1,10 @@
-"""Individual conditional expectation: one curve per row."""
+"""Individual conditional expectation: one curve per row (Goldstein et al. 2015)."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from sklearn_interpret._model.rows.axes import label_text, values_along
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret._model.rows.lazy import lazy_transformer
+from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.effects._axes import (
     GRID_CONSTRAINTS,
@@ -45,6 +46,14 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
+
+
+@dataclass(frozen=True)
+class _Anchor(PlainState):
+    """The point of an axis at which all curves of an entry are zero."""
+
+    point: int  # its position among the values, or after them; -1 for the last one
+    levels: Any = None  # all values and that of the anchor, if it is not among them
 
 
 @lazy_transformer
@@ -207,32 +216,35 @@ class IndividualConditionalExpectation(BaseEffect):
             one_or_pair([axis.displayed for axis in axes]) for axes in self.axes_
         ]
         self._anchors = self._resolve_anchors(sample.rows)
-        self._kind = type(sample.rows)
+        self._rows_class = type(sample.rows)
         self.sample_indices_ = sample.index
-        curves = self._curves(sample.rows, response, range(len(self.axes_)))
-        weights = sample.weights
-        averages = [np.tensordot(c, weights, (1, 0)) / weights.sum() for c in curves]
-        spreads = [_shape_spread(c, weights) for c in curves]
-        self._deviations = [_mean_deviation(c, weights) for c in curves]
-        self.curves_ = [drop_single_output(c) for c in curves]
-        self.average_ = [drop_single_output(average) for average in averages]
+        all_curves = self._curves(sample.rows, response, range(len(self.axes_)))
+        weights, spreads = sample.weights, []
+        self.average_, self._deviations = [], []
+        for curves in all_curves:
+            average = np.tensordot(curves, weights, (1, 0)) / weights.sum()
+            self.average_.append(drop_single_output(average))
+            spreads.append(_shape_spread(curves, weights))
+            self._deviations.append(_mean_deviation(curves, weights))
+        self.curves_ = list(map(drop_single_output, all_curves))
         self.heterogeneity_ = drop_single_output(np.stack(spreads, axis=1))
         if self.derivative:
-            self._set_derivatives(curves, weights)
-        return len(curves[0])
+            self._set_derivatives(all_curves, weights)
+        return len(all_curves[0])
 
     def _set_derivatives(
-        self, curves: list[NDArray[np.float64]], weights: NDArray[np.float64]
+        self, all_curves: list[NDArray[np.float64]], weights: NDArray[np.float64]
     ) -> None:
+        """Set slopes of the curves of each entry, and their spread over the rows."""
         self.derivatives_, self.derivative_std_ = [], []
-        for axes, of_rows in zip(self.axes_, curves, strict=True):
+        for axes, curves in zip(self.axes_, all_curves, strict=True):
             if len(axes) > 1 or axes[0].categorical:
                 self.derivatives_.append(None)
                 self.derivative_std_.append(None)
                 continue
             order = axes[0].order
-            slopes = np.empty_like(of_rows)
-            slopes[..., order] = derivative(of_rows[..., order], axes[0].values[order])
+            slopes = np.empty_like(curves)
+            slopes[..., order] = derivative(curves[..., order], axes[0].values[order])
             moments = Moments.of_rows(slopes.swapaxes(0, 1), weights)
             self.derivatives_.append(drop_single_output(slopes))
             self.derivative_std_.append(drop_single_output(np.sqrt(moments.variance)))
@@ -243,14 +255,14 @@ class IndividualConditionalExpectation(BaseEffect):
         attributes: dict[str, str],
         rows: NDArray[np.intp] | None = None,
     ) -> list[dict[str, Any]]:
-        of_rows = {"value": "curves_", "slope": "derivatives_"}
+        row_attributes = {"value": "curves_", "slope": "derivatives_"}
         return [
             *super()._blocks_of(entry, attributes),
-            *super()._blocks_of(entry, of_rows, self.sample_indices_),
+            *super()._blocks_of(entry, row_attributes, self.sample_indices_),
         ]
 
-    def _resolve_anchors(self, rows: Rows) -> list[Any]:
-        """Anchor of each entry: None, an index on the grid, or levels with a value."""
+    def _resolve_anchors(self, rows: Rows) -> list[_Anchor | None]:
+        """Anchor of each entry, None where its curves are not centred."""
         if not isinstance(self.center, dict):
             return [_anchor(axes, self.center, rows) for axes in self.axes_]
         centers = resolve_keys(
@@ -274,18 +286,16 @@ class IndividualConditionalExpectation(BaseEffect):
         self, rows: Rows, response: Response, entries: Iterable[int]
     ) -> list[NDArray[np.float64]]:
         """Centred curves of the rows, (k, n, G) or (k, n, G1, G2) for each entry."""
-        pairs = [(self.axes_[entry], self._anchors[entry]) for entry in entries]
+        axes = [self.axes_[entry] for entry in entries]
+        anchors = [self._anchors[entry] for entry in entries]
         grids = [
-            grid_replacement(axes, None if isinstance(anchor, int) else anchor)
-            for axes, anchor in pairs
+            grid_replacement(entry_axes, anchor.levels if anchor else None)
+            for entry_axes, anchor in zip(axes, anchors, strict=True)
         ]
-        if not isinstance(rows, self._kind):
+        if not isinstance(rows, self._rows_class):
             grids = [grid.recast(rows) for grid in grids]
-        curves = row_curves(self.method, response, rows, grids, n_jobs=self.n_jobs)
-        return [
-            _centred(responses, *pair)
-            for responses, pair in zip(curves, pairs, strict=True)
-        ]
+        responses = row_curves(self.method, response, rows, grids, n_jobs=self.n_jobs)
+        return list(map(_centred, responses, axes, anchors))
 
     @empty_for_no_rows
     @shows_progress
@@ -307,17 +317,17 @@ class IndividualConditionalExpectation(BaseEffect):
         curves = self._curves(rows, response, self._entries_to_transform())
         # (k, n, G) -> (n, G, k): outputs of a point are adjacent columns.
         return np.hstack(
-            [np.moveaxis(c, 0, -1).reshape(rows.n_rows, -1) for c in curves]
+            [
+                np.moveaxis(entry_curves, 0, -1).reshape(rows.n_rows, -1)
+                for entry_curves in curves
+            ]
         )
 
     def _suffixes(self, axis: Axis) -> list[str]:
         return [f"={label_text(value)}" for value in axis.displayed]
 
-    def _importances(self, sample: Sample) -> NDArray[np.float64]:
-        importances = np.zeros(sample.rows.n_columns)
-        for entry in self._one_way:
-            importances[list(self.features_[entry])] = self._deviations[entry]
-        return importances
+    def _importance(self, entry: int) -> float:
+        return self._deviations[entry]
 
 
 @estimator_dataclass
@@ -343,8 +353,8 @@ def inspect_row(
     inspected = rows.take(np.array([row_position(row, rows.n_rows)]))
     grids, row_values = {}, []
     for entry in entries:
-        axis, *second = inspector.axes_[entry]
-        if second:
+        axis, *second_axis = inspector.axes_[entry]
+        if second_axis:
             raise ValueError(
                 f"features has the pair {inspector.effect_names_[entry]!r}; ceteris "
                 "paribus profiles vary one feature at a time."
@@ -356,26 +366,30 @@ def inspect_row(
         is_point = axis.categorical or not is_missing(value)
         if is_point and label_key(value) not in map(label_key, axis.displayed):
             grids[feature].append(value)
-    names = "categorical_features", "feature_groups", "method", "response_method"
-    settings: dict[str, Any] = {
-        name: getattr(inspector, name) for name in (*names, "target", "n_jobs")
-    }
-    # A feature that is always missing has no points.
-    points = {feature: values for feature, values in grids.items() if values}
-    settings |= {"features": list(grids), "custom_values": points}
-    model = FrozenEstimator(inspector.estimator_)
-    ice: Any = IndividualConditionalExpectation(model, **settings).fit(inspected.native)
+    ice: Any = IndividualConditionalExpectation(
+        FrozenEstimator(inspector.estimator_),
+        features=list(grids),
+        # A feature that is always missing has no points.
+        custom_values={feature: values for feature, values in grids.items() if values},
+        categorical_features=inspector.categorical_features,
+        feature_groups=inspector.feature_groups,
+        method=inspector.method,
+        response_method=inspector.response_method,
+        target=inspector.target,
+        n_jobs=inspector.n_jobs,
+    )
+    ice.fit(inspected.native)
     (ice.prediction_,) = ice._make_response()(inspected.native)
     ice.row_values_ = row_values
     return ice
 
 
-def _anchor(axes: tuple[Axis, ...], center: Any, rows: Rows) -> Any:
-    """Anchor of an entry: None, a point's index, or levels with one more value."""
+def _anchor(axes: tuple[Axis, ...], center: Any, rows: Rows) -> _Anchor | None:
+    """Anchor of an entry by its `center`."""
     if center is None:
         return None
     if isinstance(center, str) and center in ("start", "end"):
-        return 0 if center == "start" else -1
+        return _Anchor(0 if center == "start" else -1)
     if len(axes) > 1:
         raise ValueError(
             f'center={center!r} is for features alone; pairs take "start" or "end".'
@@ -383,7 +397,7 @@ def _anchor(axes: tuple[Axis, ...], center: Any, rows: Rows) -> Any:
     (axis,) = axes
     points = {label_key(value): point for point, value in enumerate(axis.displayed)}
     if isinstance(center, Hashable) and label_key(center) in points:
-        return points[label_key(center)]
+        return _Anchor(points[label_key(center)])
     number = np.nan
     if not axis.categorical and (axis.date_dtype or isinstance(center, Real)):
         with suppress(TypeError, ValueError):
@@ -395,19 +409,18 @@ def _anchor(axes: tuple[Axis, ...], center: Any, rows: Rows) -> Any:
             f'use "start", "end", '
             + ("one of its levels." if axis.categorical else f"or a finite {kind}.")
         )
-    return axis.levels_with(rows, number)
+    return _Anchor(len(axis.values), axis.levels_with(rows, number))
 
 
 def _centred(
-    responses: NDArray[np.float64], axes: tuple[Axis, ...], anchor: Any
+    responses: NDArray[np.float64], axes: tuple[Axis, ...], anchor: _Anchor | None
 ) -> NDArray[np.float64]:
     """Responses (k, n, V) as curves over the grid, minus the value at the anchor."""
     shape = [len(axis.values) for axis in axes]
     n_points = int(np.prod(shape))
     curves = responses[:, :, :n_points]
     if anchor is not None and n_points:
-        point = anchor if isinstance(anchor, int) else n_points
-        curves = curves - responses[:, :, [point]]
+        curves = curves - responses[:, :, [anchor.point]]
     return curves.reshape(*responses.shape[:2], *shape)
 
 

@@ -1,4 +1,8 @@
-"""Differences of the response over the steps of rows along axes."""
+"""Local effects: differences of the response over the steps of rows along axes.
+
+`local_effects` adds up the `LocalState` of all rows; `similar_levels_first` orders the
+levels of a category, so that its steps lead to similar rows (Apley & Zhu 2020).
+"""
 
 from __future__ import annotations
 
@@ -78,8 +82,8 @@ class LocalState:
         """The state of the rows of a sample."""
         distinct, _ = distinct_axes(axes)
         nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).array_if_small()
-        weights = _weights_at_nodes(distinct, steps, nodes, sample)
-        grids = [grid_replacement(of_entry) for of_entry in axes]
+        inside, outside, between = _weights_at_nodes(distinct, steps, nodes, sample)
+        grids = list(map(grid_replacement, axes))
         model = replaced(method, response, sample.rows, grids, additive=True)
         blocks = model.differences(
             steps,
@@ -89,19 +93,21 @@ class LocalState:
             n_jobs=n_jobs,
         )
         differences = [
-            moments[0] if moments else StepMoments.of_none(of_entry, model.n_outputs)
-            for of_entry, moments in zip(steps, blocks, strict=True)
+            moments[0] if moments else StepMoments.of_none(entry_steps, model.n_outputs)
+            for entry_steps, moments in zip(steps, blocks, strict=True)
         ]
         sums = sums_of_entries(axes, False, sample)
-        return cls(*weights, differences, sums, nodes)
+        return cls(inside, outside, between, differences, sums, nodes)
 
     def merge(self, second: LocalState) -> LocalState:
-        """The state of the rows of both."""
-        return LocalState(*map(merged, self._merged, second._merged))
-
-    @property
-    def _merged(self) -> tuple[list[Any], ...]:
-        return self.inside, self.outside, self.between, self.differences, self.sums
+        """The state of the rows of both, without their nodes."""
+        return LocalState(
+            merged(self.inside, second.inside),
+            merged(self.outside, second.outside),
+            merged(self.between, second.between),
+            merged(self.differences, second.differences),
+            merged(self.sums, second.sums),
+        )
 
 
 def local_effects(
@@ -137,16 +143,16 @@ def local_effects(
     """
     _, columns = distinct_axes(axes)
     steps = [
-        NeighbourSteps(tuple(map(_node_axis, of_entry)), tuple(positions))
-        for of_entry, positions in zip(axes, columns, strict=True)
+        NeighbourSteps(tuple(map(_node_axis, entry_axes)), tuple(positions))
+        for entry_axes, positions in zip(axes, columns, strict=True)
     ]
     task = partial(
         LocalState.of_sample, axes, steps, response, method, keep_rows, n_jobs
     )
     state = sample.map_reduce(task, LocalState.merge)
-    steps = [of_entry.for_rows(state.between) for of_entry in steps]
-    entries = zip(steps, state.inside, state.differences, strict=True)
-    return [LocalEffects(*entry) for entry in entries], state
+    steps = [entry_steps.for_rows(state.between) for entry_steps in steps]
+    effects = map(LocalEffects, steps, state.inside, state.differences)
+    return list(effects), state
 
 
 def similar_levels_first(
@@ -160,19 +166,19 @@ def similar_levels_first(
         return axis
     rows = sample.rows
     # Columns of text or dates are compared as levels.
-    flags = categorical | ~rows.are_numbers
-    ignored = {*axis.columns, *untreatable(rows, flags)}
+    are_levels = categorical | ~rows.are_numbers
+    ignored = {*axis.columns, *untreatable(rows, are_levels)}
     compared = [j for j in range(rows.n_columns) if j not in ignored]
-    numbers = [j for j in compared if not flags[j]]
-    levels = [(j,) for j in compared if flags[j]]
+    numbers = [j for j in compared if not are_levels[j]]
+    levels = [(j,) for j in compared if are_levels[j]]
     quantiles = dict.fromkeys(numbers, PERCENTILES)
     sample = sample.summarised(quantiles, levels, len(PERCENTILES))
     points = {j: percentiles(*sample.values_of(j)) for j in numbers}
     level_axes = [level_axis(sample, columns, "") for columns in levels]
     task = partial(_tables_by_level, axis, points, level_axes)
     tables = sample.map_reduce(task, merged)
-    n_levels, split = len(axis.values), len(numbers)
-    order = order_levels(n_levels, tables[:split], tables[split:])
+    number_tables, level_tables = tables[: len(numbers)], tables[len(numbers) :]
+    order = order_levels(len(axis.values), number_tables, level_tables)
     return reordered(axis, order, by_similarity=True)
 
 
@@ -191,9 +197,9 @@ def _tables_by_level(
         cells = np.searchsorted(ends, values[observed])
         size = n_levels, len(ends)
         tables.append(cell_weights(codes[observed], cells, size, weights[observed]))
-    for second in level_axes:
-        size = n_levels, len(second.values)
-        tables.append(cell_weights(codes, second.codes(rows), size, weights))
+    for compared in level_axes:
+        size = n_levels, len(compared.values)
+        tables.append(cell_weights(codes, compared.codes(rows), size, weights))
     return tables
 
 
@@ -207,6 +213,7 @@ def reordered(
 
 
 def _node_axis(axis: Axis) -> NodeAxis:
+    """The axis as accumulation takes it."""
     positions = np.arange(len(axis.values)) if axis.categorical else axis.values
     return NodeAxis(positions.astype(np.float64), axis.categorical)
 
@@ -221,15 +228,16 @@ def _weights_at_nodes(
     inside: list[Any] = [0.0] * len(steps)
     outside, between = [0.0] * len(steps), [0.0] * len(axes)
     for block in slices(len(nodes), block_rows(sample.rows.row_bytes)):
-        rows, table = sample.rows.sliced(block), nodes[block]
+        rows, block_nodes = sample.rows.sliced(block), nodes[block]
         weights = sample.weights[block]
-        for entry, of_entry in enumerate(steps):
-            totals, missing = of_entry.node_weights(table, weights)
-            inside[entry] = inside[entry] + totals
-            outside[entry] += missing
+        for entry, entry_steps in enumerate(steps):
+            at_nodes, elsewhere = entry_steps.node_weights(block_nodes, weights)
+            inside[entry] = inside[entry] + at_nodes
+            outside[entry] += elsewhere
         for column, axis in enumerate(axes):
+            # Whether there are any is enough: later blocks need not be read.
             if not axis.categorical and not between[column]:
-                is_between = axis.is_between(rows, table[:, column])
+                is_between = axis.is_between(rows, block_nodes[:, column])
                 between[column] = weights[is_between].sum()
     return inside, outside, between
 

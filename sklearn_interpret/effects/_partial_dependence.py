@@ -1,4 +1,4 @@
-"""Partial dependence."""
+"""Partial dependence (Friedman 2001)."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ from sklearn_interpret.effects._base import (
     BaseEffect,
     Points,
     curve_at,
+    deviation_of_curves,
     grid_replacement,
     one_or_pair,
     sums_of_entries,
@@ -234,13 +235,13 @@ class PartialDependence(BaseEffect):
         else:
             means = self._averaged(sample, response, masses).means
             if self.centered:
-                with_masses = zip(means, masses, strict=True)
-                means = [mean - mass @ mean for mean, mass in with_masses]
-            pairs = [
-                (axes, mean.T) for axes, mean in zip(self.axes_, means, strict=True)
-            ]
-            averages = [_on_grid(axes, mean) for axes, mean in pairs]
-            missing = [_at_missing(axes, mean) for axes, mean in pairs]
+                means = [
+                    entry_means - mass @ entry_means
+                    for entry_means, mass in zip(means, masses, strict=True)
+                ]
+            outputs_first = [entry_means.T for entry_means in means]
+            averages = list(map(_on_grid, self.axes_, outputs_first))
+            missing = list(map(_at_missing, self.axes_, outputs_first))
         self._averages, self._missing = averages, missing
         self.average_ = [drop_single_output(average) for average in averages]
         self.missing_average_ = [
@@ -272,6 +273,7 @@ class PartialDependence(BaseEffect):
         return self._errors_of(of_shape=True)
 
     def _errors_of(self, *, of_shape: bool) -> Any:
+        """Standard errors of each entry: of the averages, or of the centred curves."""
         if "_errors" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         if not self._has_errors:
@@ -283,14 +285,14 @@ class PartialDependence(BaseEffect):
                     "are not pickled: read standard_errors_ before pickling."
                 )
             self._errors = self._remaining_pass().standard_errors
-        k, of_shape = len(self.output_names_), of_shape or self._centred
-        outputs = slice(-k, None) if of_shape else slice(k)
-        pairs = zip(self.axes_, self._errors, strict=True)
+        # Errors of the averages come first, those of centred curves last.
+        n_outputs, of_shape = len(self.output_names_), of_shape or self._centred
+        outputs = slice(-n_outputs, None) if of_shape else slice(n_outputs)
         return [
             drop_single_output(_on_grid(axes, errors[:, outputs].T))
             if not of_shape or self._has_shape(axes)
             else None
-            for axes, errors in pairs
+            for axes, errors in zip(self.axes_, self._errors, strict=True)
         ]
 
     def _has_shape(self, axes: tuple[Axis, ...]) -> bool:
@@ -302,9 +304,10 @@ class PartialDependence(BaseEffect):
         vars(self).pop("_errors", None)
 
     def _sums_of_rows(self, sample: Sample) -> tuple[list[Any], list[Any]]:
-        """Sums of the rows by point, missing values last, and their masses.
+        """Sums of the rows by point of each entry, and their masses.
 
-        For each entry; None for pairs, but masses of pairs if curves are centred.
+        A mass is the share of the rows at a point; they are in the order of the grid,
+        missing values last. None for pairs, but masses of pairs if curves are centred.
         """
         columns = {j for axes in self.axes_ for axis in axes for j in axis.columns}
         task = partial(sums_of_entries, self.axes_, self.centered)
@@ -318,8 +321,10 @@ class PartialDependence(BaseEffect):
                 if self.centered:
                     mass = total / (total.sum() or 1.0)
             else:
-                seen = not axes[0].categorical and self.method != "recursion"
-                sums.append(total if seen and total[0, -1] > 0 else total[:, :-1])
+                may_miss = not axes[0].categorical and self.method != "recursion"
+                has_missing = may_miss and total[0, -1] > 0
+                sums.append(total if has_missing else total[:, :-1])
+                # Sums are in increasing order.
                 mass, order = masses_of_sums(sums[-1]), axes[0].order
                 mass[order] = mass[: len(order)].copy()
             masses.append(mass)
@@ -349,24 +354,23 @@ class PartialDependence(BaseEffect):
             self._remaining_pass = partial(sample.map_reduce, task, Averages.merge)
         return averages
 
-    def _curves_and_sums(
-        self, entry: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _importance(self, entry: int) -> float:
         curves, missing = self._averages[entry], self._missing[entry]
         curves = curves[:, self.axes_[entry][0].order]
         if missing is not None:
             curves = np.hstack([curves, missing[:, None]])
-        return curves, self._sums[entry]
+        return deviation_of_curves(curves, self._sums[entry])
 
     def _by_recursion(self, sample: Sample) -> list[NDArray[np.float64]]:
+        """Averages (k, G[, G2]) of scikit-learn's traversal of its own trees."""
         model = unfrozen(self.estimator_)
         if self.response_method not in ("auto", "decision_function"):
             raise ValueError(
                 'method="recursion" averages raw scores: response_method must be '
                 f'"auto" or "decision_function"; got {self.response_method!r}.'
             )
-        least, largest = sample.map_reduce(_range_of_weights, np.minimum, [0])
-        if least != -largest:
+        smallest, negative = sample.map_reduce(_range_of_weights, np.minimum, [0])
+        if smallest != -negative:
             raise ValueError(
                 'method="recursion" does not use the rows, and so ignores weights: '
                 'use method="brute" with sample_weight.'
@@ -383,13 +387,11 @@ class PartialDependence(BaseEffect):
             columns = [axis.columns[0] for axis in axes]
             average = recursion_partial_dependence(model, points, columns)
             averages.append(average.reshape(len(average), *mesh[0].shape))
-        if self.target == self._first_class():
+        # Raw scores are those of the second of two classes.
+        classes: Any = getattr(self.estimator_, "classes_", ())
+        if len(classes) == 2 and self.target == classes[0]:
             averages = [-average for average in averages]
         return averages
-
-    def _first_class(self) -> Any:
-        classes = getattr(self.estimator_, "classes_", None)
-        return classes[0] if classes is not None and len(classes) == 2 else object()
 
     def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         (axis,), missing = self.axes_[entry], self._missing[entry]
@@ -400,18 +402,19 @@ class PartialDependence(BaseEffect):
 
 
 def _range_of_weights(sample: Sample) -> NDArray[np.float64]:
-    """The smallest weight, and minus the largest."""
+    """The smallest weight, and minus the largest, of which minima can be merged."""
     return np.array([sample.weights.min(), -sample.weights.max()])
 
 
 def _n_points(axes: tuple[Axis, ...]) -> int:
+    """Number of points of a grid."""
     return int(np.prod([len(axis.values) for axis in axes]))
 
 
 def _on_grid(
     axes: tuple[Axis, ...], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Values at all variants (k, V) in the shape of the grid, without the missing."""
+    """Values (k, V) of variants in the shape of the grid, without the missing value."""
     shape = [len(axis.values) for axis in axes]
     return values[:, : _n_points(axes)].reshape(len(values), *shape)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
     plain_responses,
@@ -32,6 +32,7 @@ from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.effects._axes import (
     GRID_CONSTRAINTS,
+    AxisRequest,
     grid_quantiles,
     make_grid_axis,
     number_of_points,
@@ -54,9 +55,10 @@ if TYPE_CHECKING:
 
 # Heterogeneity below this share of the largest response is rounding error.
 _ROUNDING = 1e-9
-# Heterogeneity that counts at least, as a share of the response's standard deviation:
-# models that were fitted to noise have spurious interactions up to about this size.
-_LEAST_SPREAD = 0.2
+# A split must gain a share `min_gain` of the heterogeneity of all rows, which counts as
+# at least this share of the response's standard deviation: models that were fitted to
+# noise have spurious interactions up to about this size.
+_LEAST_HETEROGENEITY = 0.2
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,21 @@ class Region:
         """
         rows = as_rows(X)
         return all_hold([self.conditions], rows, rows.n_rows)[0]
+
+
+class SplitTest(NamedTuple):
+    """A split of rows in two; rows with missing values are split off by one more."""
+
+    condition: Condition
+    below: SplitTest | None  # where the condition holds; None for a region
+    elsewhere: SplitTest | None
+
+
+class _EntryCurves(NamedTuple):
+    """Curves of rows along the axis of an entry."""
+
+    curves: RowCurves  # by which regions are searched
+    effect_of: Callable[[NDArray[np.intp]], NDArray[np.float64]]  # of some rows, (k, G)
 
 
 @lazy_transformer
@@ -296,20 +313,20 @@ class RegionalEffects(BaseEffect):
         "alpha": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
-    def _make_axis(
-        self,
-        sample: Sample,
-        columns: tuple[int, ...],
-        name: str,
-        size: int,
-        custom: ArrayLike | None,
-    ) -> Axis:
-        if self.effect == "ice":
-            return make_grid_axis(self, sample, columns, name, size, custom)
-        if not self._is_level_axis(columns):
-            return interval_axis(sample, columns[0], n_intervals=size, custom=custom)
-        axis = make_grid_axis(self, sample, columns, name, size, custom)
-        if custom is not None or sample.rows.is_ordered(columns[0]):
+    def _make_axis(self, sample: Sample, request: AxisRequest) -> Axis:
+        if self.effect == "ale" and not self._is_level_axis(request.columns):
+            return interval_axis(
+                sample,
+                request.columns[0],
+                n_intervals=request.size,
+                custom=request.custom,
+            )
+        axis = make_grid_axis(self, sample, request)
+        if (
+            self.effect == "ice"
+            or request.custom is not None
+            or sample.rows.is_ordered(request.columns[0])
+        ):
             return axis
         return similar_levels_first(axis, sample, self.categorical_features_)
 
@@ -318,56 +335,55 @@ class RegionalEffects(BaseEffect):
     def _measure(self, sample: Sample, response: Response) -> int:
         self.grid_values_ = [axis.displayed for (axis,) in self.axes_]
         self.sample_indices_ = sample.index
-        read = self._read_ice if self.effect == "ice" else self._read_ale
-        curves, effects = read(sample, response)
-        outputs = plain_responses(response, sample.rows)
-        variance = known_moments(outputs, sample.weights).variance.mean()
-        rounding = _ROUNDING * np.abs(outputs).max()
-        limits = _LEAST_SPREAD * np.sqrt(variance), rounding
+        entries = (self._ice if self.effect == "ice" else self._ale)(sample, response)
         self._space = ConditionSpace(sample.rows, self.categorical_features_)
-        searched = curves
+        # Curves by which regions are searched: of each entry, or of all together.
+        searched = [entry.curves for entry in entries]
         if self.joint:
-            searched = [_joined(curves, shared=self.effect == "ice")]
-        self._roots = self._search(sample, searched, limits)
-        roots = self._roots * len(curves) if self.joint else self._roots
-        levels = range(self.max_depth + 1)
+            searched = [_joined(searched, shared=self.effect == "ice")]
+        self._roots = self._search(sample, searched, response)
+        roots = self._roots * len(entries) if self.joint else self._roots
         self.heterogeneity_ = np.array(
             [
-                [of_entry.spread([n.rows for n in root.at(level)]) for level in levels]
-                for of_entry, root in zip(curves, roots, strict=True)
+                [
+                    entry.curves.spread([node.rows for node in root.at(level)])
+                    for level in range(self.max_depth + 1)
+                ]
+                for entry, root in zip(entries, roots, strict=True)
             ]
         )
         divisions = [
-            [self._region(node, of_entry, sample) for node in _leaves(root)]
-            for of_entry, root in zip(searched, self._roots, strict=True)
+            [self._region(node, curves, sample) for node in _leaves(root)]
+            for curves, root in zip(searched, self._roots, strict=True)
         ]
         self.regions_ = divisions[0] if self.joint else divisions
         all_rows = np.arange(sample.rows.n_rows)
-        averages = [effect(all_rows) for effect in effects]
+        averages = [entry.effect_of(all_rows) for entry in entries]
         self.average_ = list(map(drop_single_output, averages))
-        self.curves_ = [
-            drop_single_output(np.stack([effect(n.rows) for n in _leaves(root)], 1))
-            for effect, root in zip(effects, roots, strict=True)
-        ]
+        self.curves_ = []
+        for entry, root in zip(entries, roots, strict=True):
+            effects = [entry.effect_of(node.rows) for node in _leaves(root)]
+            self.curves_.append(drop_single_output(np.stack(effects, axis=1)))
         return len(averages[0])
 
-    def _read_ice(
-        self, sample: Sample, response: Response
-    ) -> tuple[list[RowCurves], list[Callable[..., NDArray[np.float64]]]]:
-        """Curves less their means, and functions from rows to their mean curve."""
+    def _ice(self, sample: Sample, response: Response) -> list[_EntryCurves]:
+        """Curves less their means, and the mean curves of rows."""
         grids = list(map(grid_replacement, self.axes_))
         responses = row_curves(
             self.method, response, sample.rows, grids, n_jobs=self.n_jobs
         )
         self.individual_ = list(map(drop_single_output, responses))
         weights = sample.weights
-        curves = [RowCurves(_shapes(each), weights[:, None]) for each in responses]
-        return curves, [partial(_mean_curve, each, weights) for each in responses]
+        return [
+            _EntryCurves(
+                RowCurves(_shapes(entry_responses), weights[:, None]),
+                partial(_mean_curve, entry_responses, weights),
+            )
+            for entry_responses in responses
+        ]
 
-    def _read_ale(
-        self, sample: Sample, response: Response
-    ) -> tuple[list[RowCurves], list[Callable[..., NDArray[np.float64]]]]:
-        """Differences of rows, and functions from rows to their accumulated effect."""
+    def _ale(self, sample: Sample, response: Response) -> list[_EntryCurves]:
+        """Differences of rows, and the accumulated effects of rows."""
         effects, state = local_effects(
             self.axes_,
             sample,
@@ -378,16 +394,23 @@ class RegionalEffects(BaseEffect):
         )
         self.individual_ = None
         weights, nodes = sample.weights, state.nodes[:]
-        curves = [_differences(effect, weights) for effect in effects]
-        return curves, [partial(_ale, effect, nodes, weights) for effect in effects]
+        return [
+            _EntryCurves(
+                _differences(effect, weights),
+                partial(_accumulated_effect, effect, nodes, weights),
+            )
+            for effect in effects
+        ]
 
     def _search(
-        self, sample: Sample, curves: list[RowCurves], limits: tuple[float, float]
+        self, sample: Sample, curves: list[RowCurves], response: Response
     ) -> list[RegionNode]:
         """The tree of regions of each entry, or of all together."""
-        rows, least = sample.rows, self.min_samples_leaf
-        if not isinstance(least, Integral):
-            least = least * sample.weights.sum()
+        outputs = plain_responses(response, sample.rows)
+        variance = known_moments(outputs, sample.weights).variance.mean()
+        rows, min_rows = sample.rows, self.min_samples_leaf
+        if not isinstance(min_rows, Integral):
+            min_rows = min_rows * sample.weights.sum()
         allowed = resolve_features(
             self.split_features,
             rows.names,
@@ -395,36 +418,46 @@ class RegionalEffects(BaseEffect):
             max_order=1,
             parameter="split_features",
         )
-        settings = (self.max_depth, least, self.min_gain, self.alpha)
         rng = check_random_state(self.random_state)
         excluded: list[tuple[int, ...]] = [()] if self.joint else self.features_
         roots = []
-        for entry in counted(range(len(curves))):
+        for entry in with_progress(range(len(curves))):
             columns = [int(j) for (j,) in allowed if j not in excluded[entry]]
             search = RegionSearch(
-                self._space.table, sample.weights, columns, *settings, rng
+                self._space.table,
+                sample.weights,
+                columns,
+                self.max_depth,
+                min_rows,
+                self.min_gain,
+                significance=self.alpha,
+                rng=rng,
             )
-            roots.append(search.grow(curves[entry], *limits))
+            root = search.grow(
+                curves[entry],
+                least_spread=_LEAST_HETEROGENEITY * np.sqrt(variance),
+                rounding=_ROUNDING * np.abs(outputs).max(),
+            )
+            roots.append(root)
         return roots
 
     def _region(self, node: RegionNode, curves: RowCurves, sample: Sample) -> Region:
+        """A leaf of a tree of regions as users see it."""
         conditions = [self._condition(j, codes) for j, codes in node.allowed.items()]
         weight = float(sample.weights[node.rows].sum())
         spread = float(curves.take(node.rows).spread([slice(None)]))
         return Region(tuple(conditions), sample.index[node.rows], weight, spread)
 
     def _condition(self, column: int, allowed: NDArray[np.bool_]) -> Condition:
+        """The condition that a column has one of the allowed codes."""
         return self._space.of_codes(column, np.flatnonzero(allowed))
 
     def _split_condition(self, node: RegionNode, child: RegionNode) -> Condition:
         """The condition that rows of a node meet in one of its children."""
         return self._condition(node.column, child.allowed[node.column])
 
-    def _importances(self, sample: Sample) -> NDArray[np.float64]:
-        importances = np.zeros(sample.rows.n_columns)
-        for columns, spread in zip(self.features_, self.heterogeneity_, strict=True):
-            importances[list(columns)] = spread[0]
-        return importances
+    def _importance(self, entry: int) -> float:
+        return self.heterogeneity_[entry][0]
 
     @property
     def _divisions(self) -> list[list[Region]]:
@@ -455,26 +488,11 @@ class RegionalEffects(BaseEffect):
             columns.append(np.where(holds.any(axis=0), holds.argmax(axis=0), -1))
         return np.stack(columns, axis=1).astype(np.float64)
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns.
-
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features if `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            The features, each followed by "region".
-        """
-        check_is_fitted(self)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names of features, each followed by "region"."""
         players = [(axis.columns, axis.name) for (axis,) in self.axes_]
         names, _ = self._names_out(input_features, players)
-        names = [f"{name} region" for name in names]
-        return np.array(["region"] if self.joint else names, dtype=object)
+        return ["region"] if self.joint else [f"{name} region" for name in names]
 
     def to_text(self, digits: int = 4) -> str:
         """Return the splits as text.
@@ -517,18 +535,21 @@ class RegionalEffects(BaseEffect):
             lines += [line, *self._lines(child, regions, indent + "  ", digits)]
         return lines
 
-    def _tests(self, node: RegionNode) -> tuple[Any, ...] | None:
-        """Splits below a node: (condition, where it holds, elsewhere), or None."""
+    def _tests(self, node: RegionNode) -> SplitTest | None:
+        """The tests of the splits below a node, or None for a leaf."""
         if not node.children:
             return None
-        below = [self._tests(child) for child in node.children]
-        is_missing = node.children[-1].allowed[node.column][-1]
-        missing = below.pop() if is_missing else None
-        first = self._split_condition(node, node.children[0])
-        tests = below[0] if len(below) < 2 else (replace(first, low=None), *below)
-        if not is_missing:
-            return tests
-        return Condition(node.column, first.name), tests, missing
+        children = [self._tests(child) for child in node.children]
+        has_missing = node.children[-1].allowed[node.column][-1]
+        of_missing = children.pop() if has_missing else None
+        condition = self._split_condition(node, node.children[0])
+        test = children[0]
+        if len(children) > 1:
+            test = SplitTest(replace(condition, low=None), *children)
+        if not has_missing:
+            return test
+        is_observed = Condition(node.column, condition.name)
+        return SplitTest(is_observed, test, of_missing)
 
     def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each region. Columns "feature" (not with `joint`), "region" (its
@@ -572,7 +593,7 @@ def _shapes(responses: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _differences(effect: LocalEffects, weights: NDArray[np.float64]) -> RowCurves:
-    """Differences of rows over the steps of an axis, with weights where there are.
+    """Differences of rows over the steps of an axis; others have weight zero.
 
     They are scaled to the standard deviation, over the axis, of the straight line that
     rises by this difference over each step.
@@ -580,16 +601,17 @@ def _differences(effect: LocalEffects, weights: NDArray[np.float64]) -> RowCurve
     n_rows, (n_outputs, n_steps) = len(weights), effect.local.shape
     values, step_weights = np.zeros((2, n_rows, n_outputs, n_steps))
     if effect.differences.rows:
-        index, step, difference = effect.differences.joined
-        values[index, :, step] = difference * n_steps / np.sqrt(12)
-        step_weights[index, :, step] = weights[index, None]
+        index, steps, differences = effect.differences.joined
+        # The variance of the uniform distribution between 0 and 1 is 1 / 12.
+        values[index, :, steps] = differences * n_steps / np.sqrt(12)
+        step_weights[index, :, steps] = weights[index, None]
     return RowCurves(values.reshape(n_rows, -1), step_weights.reshape(n_rows, -1))
 
 
 def _joined(curves: list[RowCurves], *, shared: bool) -> RowCurves:
     """Curves of several features as one, with the same weights or side by side."""
-    values = np.hstack([each.values for each in curves])
-    weights = [each.weights for each in curves]
+    values = np.hstack([entry_curves.values for entry_curves in curves])
+    weights = [entry_curves.weights for entry_curves in curves]
     return RowCurves(values, weights[0] if shared else np.hstack(weights))
 
 
@@ -600,13 +622,13 @@ def _mean_curve(
     return np.average(responses[:, rows], axis=1, weights=weights[rows])
 
 
-def _ale(
+def _accumulated_effect(
     effect: LocalEffects,
     nodes: NDArray[np.integer],
     weights: NDArray[np.float64],
     rows: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """Accumulated local effects (k, n_nodes) of some rows."""
-    weights_of_some = np.zeros(len(weights))
-    weights_of_some[rows] = weights[rows]
-    return effect.reweighted(nodes, weights_of_some).effect(centred=True)
+    weights_of_rows = np.zeros(len(weights))
+    weights_of_rows[rows] = weights[rows]
+    return effect.reweighted(nodes, weights_of_rows).effect(centred=True)

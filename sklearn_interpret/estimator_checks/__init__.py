@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 from unittest import SkipTest
 
@@ -29,8 +30,8 @@ from sklearn_interpret.estimator_checks import (
 __all__ = ["check_estimator", "estimator_checks_generator"]
 
 
-# Abilities of estimators, and the module that holds the checks of each. Predictors and
-# clusterers of our own have scikit-learn's checks, and nothing to add to the first two.
+# Capabilities of estimators, and the module with the checks of each. Predictors and
+# clusterers have further checks in scikit-learn.
 _CAPABILITIES = (
     (lambda estimator: True, _every),
     (lambda estimator: has_fit_parameter(estimator, "sample_weight"), _weights),
@@ -68,12 +69,12 @@ def estimator_checks_generator(
     >>> "check_weights_equal_repeated_rows" in names
     True
     """
-    for is_able, module in _CAPABILITIES:
-        if is_able(estimator):
+    for has_capability, module in _CAPABILITIES:
+        if has_capability(estimator):
             yield from _checks_in(module)
 
 
-def _checks_in(module: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _checks_in(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
     """The checks that a module defines, by name, in order."""
     for name, value in vars(module).items():
         if name.startswith("check_") and value.__module__ == module.__name__:

@@ -28,9 +28,9 @@ from sklearn_interpret.estimator_checks._results import (
     training_rows_named,
 )
 from sklearn_interpret.estimator_checks._tables import (
+    FEW_ROWS,
     N_ROWS,
     NAMES,
-    SOME,
     fitted,
     named_table,
     numeric_table,
@@ -41,7 +41,7 @@ from sklearn_interpret.estimator_checks._tables import (
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.explanations import RowExplanation
 
-# Values that no estimator can take, for the parameters that all share.
+# Values that no estimator accepts, of parameters that many share.
 _BAD_VALUES: dict[str, list[Any]] = {
     "features": [[], [99], [-1], [0, 0], [(0, 1, 2, 3)], [True, False], 1.5, ["x"]],
     "categorical_features": ["all", [99], 1.5, [True]],
@@ -84,8 +84,8 @@ def check_parameters_are_kept(estimator: Any) -> None:
 def check_bad_parameters(estimator: Any) -> None:
     """A bad value gives a ValueError or TypeError that names its parameter.
 
-    Every parameter but `estimator` is given an object of no use, and the parameters
-    that estimators share are given some values of the right type too.
+    Every parameter but `estimator` is set to a plain object; parameters that estimators
+    share also to bad values of a right type.
     """
     names = set(estimator.get_params(deep=False)) - {"estimator"}
     for name in sorted(names):
@@ -117,14 +117,14 @@ def check_not_fitted(estimator: Any) -> None:
 
 
 def check_array_not_changed(estimator: Any) -> None:
-    """Arrays that must not be written to come out as they went in."""
+    """Arrays are not changed, and may be read-only."""
     inputs = {"X": numeric_table(), "y": target_for(estimator)}
     if has_fit_parameter(estimator, "sample_weight"):
         inputs["sample_weight"] = np.ones(N_ROWS)
     before = {name: array.copy() for name, array in inputs.items()}
     for array in inputs.values():
         array.setflags(write=False)
-    everything(prepared(estimator).fit(**inputs), inputs["X"][SOME])
+    everything(prepared(estimator).fit(**inputs), inputs["X"][FEW_ROWS])
     for name, array in inputs.items():
         assert array.dtype == before[name].dtype
         np.testing.assert_array_equal(array, before[name], name)
@@ -136,23 +136,23 @@ def check_sparse_not_changed(estimator: Any) -> None:
         return
     table = numeric_table()
     for kind in (sparse.csr_array, sparse.coo_array):
-        X, explained = _in_halves(kind, table), _in_halves(kind, table[SOME])
+        X, explained = _in_halves(kind, table), _in_halves(kind, table[FEW_ROWS])
         before = {"fit": X.copy(), "explain": explained.copy()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LowFidelityWarning)
             everything(fitted(estimator, X), explained)
         for when, matrix in {"fit": X, "explain": explained}.items():
             for name in {"data", "indices", "indptr", "row", "col"} & set(dir(matrix)):
-                expected, left = getattr(before[when], name), getattr(matrix, name)
+                after, expected = getattr(matrix, name), getattr(before[when], name)
                 message = f"{kind.__name__}.{name} after {when}"
-                np.testing.assert_array_equal(left, expected, message)
+                np.testing.assert_array_equal(after, expected, message)
 
 
 def _in_halves(kind: type, table: NDArray[np.float64]) -> Any:
     """A sparse array that stores each entry as two, the last column first."""
     shape = table.shape
     data = np.concatenate([table[:, ::-1].ravel() / 2] * 2)
-    # Trees take no wider indices.
+    # Trees of scikit-learn take 32-bit indices only.
     row, column = (
         np.concatenate([axis.ravel()] * 2).astype(np.int32)
         for axis in np.indices(shape)[:, :, ::-1]
@@ -175,18 +175,19 @@ def check_frame_equals_array(estimator: Any) -> None:
     before = frame.copy(deep=True)
     of_frame = fitted(estimator, frame)
     assert of_frame.feature_names_in_.tolist() == names
-    results = everything(of_frame, frame[SOME])
+    results = everything(of_frame, frame[FEW_ROWS])
     testing.assert_frame_equal(frame, before)
-    of_array = everything(fitted(estimator), numeric_table()[SOME])
+    of_array = everything(fitted(estimator), numeric_table()[FEW_ROWS])
     assert_same(results, training_rows_named(of_array, frame.index))
 
 
 def check_rows_are_independent(estimator: Any) -> None:
-    """A row has one result: alone, among others, in any order; no rows have none.
+    """A row has the same result alone, among others and in any order.
 
-    Predictions and methods of scikit-learn are excepted: these refuse no rows.
+    The result of a table without rows is empty; predictions and methods of scikit-learn
+    refuse such a table.
     """
-    X = numeric_table()[SOME]
+    X = numeric_table()[FEW_ROWS]
     model = fitted(estimator)
     order = np.random.default_rng(5).permutation(len(X))
     together, reordered = responses(model, X), responses(model, X[order])
@@ -206,7 +207,7 @@ def check_rows_are_independent(estimator: Any) -> None:
 
 
 def _numbers(response: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Numbers by row: of an array, a frame, an explanation, or its table."""
+    """Numbers by row of an array, a frame or an explanation."""
     if isinstance(response, RowExplanation):
         return np.column_stack(nearest_rows(response))
     if hasattr(response, "to_frame") and not hasattr(response, "values"):
@@ -216,7 +217,7 @@ def _numbers(response: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def check_jobs_are_independent(estimator: Any) -> None:
     """Two workers have the results of one."""
-    X = numeric_table()[SOME]
+    X = numeric_table()[FEW_ROWS]
     of_one_job = everything(fitted(estimator, n_jobs=1), X)
     with config_context(working_memory=0.1):  # several tasks
         assert_same(everything(fitted(estimator, n_jobs=2), X), of_one_job)
@@ -224,16 +225,16 @@ def check_jobs_are_independent(estimator: Any) -> None:
 
 def check_batches_are_independent(estimator: Any) -> None:
     """Little working memory, hence many small batches, changes no result."""
-    X = numeric_table()[SOME]
-    in_one_go = everything(fitted(estimator), X)
+    X = numeric_table()[FEW_ROWS]
+    in_one_batch = everything(fitted(estimator), X)
     with config_context(working_memory=0.005):
         in_batches = everything(fitted(estimator), X)
-    assert_same(in_batches, in_one_go)
+    assert_same(in_batches, in_one_batch)
 
 
 def check_same_seed_same_result(estimator: Any) -> None:
     """The same seed gives the same result; numpy's global state is left alone."""
-    X = numeric_table()[SOME]
+    X = numeric_table()[FEW_ROWS]
     before = joblib.hash(np.random.get_state())  # noqa: NPY002
     once, again = (everything(fitted(estimator), X) for _ in range(2))
     assert_same(once, again, rtol=0, atol=0)
@@ -250,7 +251,7 @@ def check_looking_changes_nothing(estimator: Any) -> None:
     for name in ("classes_", "feature_importances_", "standard_errors_"):
         getattr(model, name, None)
     before = joblib.hash(model)
-    everything(model, numeric_table()[SOME])
+    everything(model, numeric_table()[FEW_ROWS])
     if hasattr(model, "transform"):
         model.get_feature_names_out()
     repr(model)
@@ -260,7 +261,7 @@ def check_looking_changes_nothing(estimator: Any) -> None:
 def check_copies(estimator: Any) -> None:
     """Clones, pickles and joblib's dumps give the same results."""
     X, original = numeric_table(), fitted(estimator)
-    expected = everything(original, X[SOME])
+    expected = everything(original, X[FEW_ROWS])
     file = io.BytesIO()
     joblib.dump(original, file)
     file.seek(0)
@@ -269,35 +270,41 @@ def check_copies(estimator: Any) -> None:
         "pickle": pickle.loads(pickle.dumps(original)),
         "joblib": joblib.load(file),
     }
-    for way_of_copying, copy in copies.items():
-        assert_same(everything(copy, X[SOME]), expected, way_of_copying, rtol=0, atol=0)
+    for kind, copy in copies.items():
+        assert_same(everything(copy, X[FEW_ROWS]), expected, kind, rtol=0, atol=0)
 
 
 def check_refit_forgets(estimator: Any) -> None:
     """A second `fit` has the results of a new estimator, and keeps nothing old.
 
-    The tables differ in names and number of columns, and the parameters are those of
-    the estimator and the defaults.
+    It is fitted to two tables, which differ in names and number of columns: to one with
+    the estimator's parameters, to the other with the defaults.
     """
     table, wider = numeric_table(), named_table()
     wider["more"] = np.arange(N_ROWS) % 7
-    values = prepared(estimator).get_params(deep=False)
-    # Parameters that take time stay small, and the target suits the model.
-    small = ("estimator", "nuisance", "n_", "max_", "cv", "sections")
-    first = (*small, "desired", "attack")
-    expected = {name: values[name] for name in values if name.startswith(first)}
-    defaults = prepared(type(estimator)(**expected)).get_params(deep=False) | expected
-    own_way, y = fitted(estimator, table), target_for(estimator)
-    again = deepcopy(own_way)
-    default_way = prepared(estimator).set_params(**defaults).fit(wider, y)
-    for X, params, fresh in ((wider, defaults, default_way), (table, values, own_way)):
+    own_params = prepared(estimator).get_params(deep=False)
+    # The defaults of these would take long, or not suit the model.
+    costly = ("estimator", "nuisance", "n_", "max_", "cv", "sections")
+    prefixes = (*costly, "desired", "attack")
+    unchanged = {
+        name: value for name, value in own_params.items() if name.startswith(prefixes)
+    }
+    of_defaults = prepared(type(estimator)(**unchanged)).get_params(deep=False)
+    defaults = of_defaults | unchanged
+    with_own, y = fitted(estimator, table), target_for(estimator)
+    again = deepcopy(with_own)
+    with_defaults = prepared(estimator).set_params(**defaults).fit(wider, y)
+    for X, params, fresh in (
+        (wider, defaults, with_defaults),
+        (table, own_params, with_own),
+    ):
         again.set_params(**params).fit(X, y)
         assert set(vars(again)) == set(vars(fresh)), (
             "left over or missing after another fit: "
             f"{sorted(set(vars(again)) ^ set(vars(fresh)))}"
         )
         with warnings.catch_warnings():
-            # The table is noise, and a small model may well say little of it.
+            # The new column is noise: a small model may have a low fidelity.
             warnings.simplefilter("ignore", LowFidelityWarning)
             warnings.simplefilter("ignore", UndefinedFidelityWarning)
             assert_same(everything(again, X[:2]), everything(fresh, X[:2]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,8 @@ from sklearn_interpret.exceptions import UnreadableModelError
 def recorder_for(inspector: Any) -> RecordingRegressor:
     """An unfitted recording model of the inspector's kind.
 
-    An inspector that can read some models only, and says so of the usual recorder, gets
-    its own model behind steps that turn everything into numbers.
+    An inspector that reads some models only refuses the usual recorder. It gets its own
+    model, in a pipeline whose first step turns everything into numbers.
     """
     recorder = RecordingClassifier if is_classifier(inspector) else RecordingRegressor
     first_rows = slice(20)
@@ -42,7 +42,7 @@ def recorder_for(inspector: Any) -> RecordingRegressor:
         trial = prepared(inspector, estimator=recorder())
         trial.fit(numeric_table()[first_rows], target_for(inspector)[first_rows])
     except UnreadableModelError:
-        return RecordingPipeline(_steps_before(prepared(inspector).estimator))
+        return RecordingPipeline(_steps(prepared(inspector).estimator))
     return recorder()
 
 
@@ -56,13 +56,13 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
         """Record `X` and count the call."""
         validate_data(self, X, skip_check_array=True)
         self.n_fits_ = getattr(self, "n_fits_", 0) + 1
-        self.seen_ = [description(X)]
+        self.seen_ = [SeenTable.of(X)]
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """A fixed function of the row."""
         check_is_fitted(self)
-        self.seen_.append(description(X))
+        self.seen_.append(SeenTable.of(X))
         total = np.zeros(len(X) if hasattr(X, "columns") else X.shape[0])
         for weight, column in enumerate(_columns(X), start=1):
             total += weight * _numbers(column)
@@ -98,17 +98,26 @@ class RecordingClassifier(ClassifierMixin, RecordingRegressor):
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
 
-def description(X: Any) -> tuple[Any, ...]:
-    """Container type, columns in order, dtypes, and categories of a table."""
-    kind = f"{type(X).__module__}.{type(X).__qualname__}"
-    if not hasattr(X, "columns"):
-        return kind, X.shape[1], str(X.dtype)
-    dtypes = [X[name].dtype for name in X.columns]
-    categories = [
-        (list(getattr(d, "categories", ())), getattr(d, "ordered", None))
-        for d in dtypes
-    ]
-    return kind, list(X.columns), list(map(str, dtypes)), categories
+class SeenTable(NamedTuple):
+    """Structure of a table that a model was given."""
+
+    container: str
+    columns: list[Any]  # names, or positions in an array
+    dtypes: list[str]
+    categories: list[tuple[list[Any], bool | None]]  # levels, and whether ordered
+
+    @classmethod
+    def of(cls, X: Any) -> SeenTable:
+        """The description of a table."""
+        container = f"{type(X).__module__}.{type(X).__qualname__}"
+        if not hasattr(X, "columns"):
+            return cls(container, list(range(X.shape[1])), [str(X.dtype)], [])
+        dtypes = [X[name].dtype for name in X.columns]
+        categories = [
+            (list(getattr(dtype, "categories", ())), getattr(dtype, "ordered", None))
+            for dtype in dtypes
+        ]
+        return cls(container, list(X.columns), list(map(str, dtypes)), categories)
 
 
 def _columns(X: Any) -> list[list[Any]]:
@@ -127,26 +136,26 @@ def _numbers(column: list[Any]) -> NDArray[np.float64]:
     return np.asarray(column, dtype=np.float64)
 
 
-def _steps_before(model: BaseEstimator) -> Any:
-    """Steps that make numbers of all columns, and a model."""
-    codes = ("codes", OrdinalEncoder(), _texts)
+def _steps(model: BaseEstimator) -> list[tuple[str, Any]]:
+    """Steps of a pipeline: one that makes numbers of all columns, and a model."""
+    codes = ("codes", OrdinalEncoder(), _text_columns)
     numbers = ColumnTransformer([codes], remainder="passthrough")
     return [("numbers", numbers), ("model", clone(model))]
 
 
-def _texts(X: Any) -> Any:
+def _text_columns(X: Any) -> list[int]:
     """Positions of the columns of a table that hold texts or categories."""
     return [j for j, name in enumerate(getattr(X, "columns", ())) if name in TEXTS]
 
 
 def _recorded(name: str) -> Any:
-    """A method of a pipeline that records what it is given."""
+    """The method of a pipeline of this name, which also records its argument."""
 
     def has(self: Any) -> bool:
         return hasattr(self.steps[-1][1], name)
 
     def method(self: Any, X: Any) -> Any:
-        self.seen_.append(description(X))
+        self.seen_.append(SeenTable.of(X))
         return getattr(super(RecordingPipeline, self), name)(X)
 
     method.__doc__ = f"Record `X`; then as `{name}` of the last step."
@@ -160,7 +169,7 @@ class RecordingPipeline(Pipeline):
         """Fit, record `X` and count the call."""
         super().fit(X, y, **params)
         self.n_fits_ = getattr(self, "n_fits_", 0) + 1
-        self.seen_ = [description(X)]
+        self.seen_ = [SeenTable.of(X)]
         return self
 
     predict = _recorded("predict")

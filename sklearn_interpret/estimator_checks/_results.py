@@ -17,21 +17,25 @@ from sklearn_interpret.estimator_checks._tables import days
 if TYPE_CHECKING:
     from sklearn_interpret.base import BaseInspector
 
-# Not results, but what the estimator is and was fitted on.
-_GIVEN = {"estimator_", "feature_names_in_", "n_features_in_", "classes_"}
+# Fitted attributes that describe the input, and are no results.
+_OF_THE_INPUT = {"estimator_", "feature_names_in_", "n_features_in_", "classes_"}
 
+# Methods that return a result for each row.
 BY_ROW = ("predict", "transform", "explain", "interaction_values")
 
 
 def fitted_results(estimator: BaseInspector) -> dict[str, Any]:
-    """Public fitted attributes and properties by name, without models and positions."""
+    """Public fitted attributes and properties by name.
+
+    Without models, and without positions of rows, which differ if rows are repeated.
+    """
     cls = type(estimator)
     properties = [name for name in dir(cls) if isinstance(getattr(cls, name), property)]
     results = {}
     for name in (*vars(estimator), *properties):
         public = name.endswith("_") and not name.startswith("_")
-        if public and not name.endswith("indices_") and name not in _GIVEN:
-            with suppress(AttributeError):  # a property that is not there for all
+        if public and not name.endswith("indices_") and name not in _OF_THE_INPUT:
+            with suppress(AttributeError):  # of properties that only some models have
                 results[name] = getattr(estimator, name)
     return {name: value for name, value in results.items() if not hasattr(value, "fit")}
 
@@ -40,7 +44,7 @@ def responses(estimator: BaseInspector, X: Any) -> dict[str, Any]:
     """Results of the estimator for each of the rows `X`, by method."""
     methods = [name for name in BY_ROW if hasattr(estimator, name)]
     if "explain" in methods and "transform" in methods:
-        # It explains, too; a check of its own compares both.
+        # `check_explanation_equals_transform` compares both.
         methods.remove("transform")
     return {name: getattr(estimator, name)(X) for name in methods}
 
@@ -93,18 +97,20 @@ def _assert_same_arrays(
     if left.dtype.kind in "biufc" and right.dtype.kind in "biufc":
         assert_allclose(left, right, rtol=rtol, atol=atol, err_msg=where)
         return
-    pairs = zip(map(_days, left.ravel()), map(_days, right.ravel()), strict=True)
+    pairs = zip(
+        map(_comparable, left.ravel()), map(_comparable, right.ravel()), strict=True
+    )
     for first, second in pairs:
-        # Of frames: pandas has NaN where polars has None.
         if isinstance(first, tuple) or is_dataclass(first):  # rules of conditions
             assert_same(first, second, where, rtol=rtol, atol=atol)
             continue
-        both_missing = all(v is None or v != v for v in (first, second))
+        # Of frames: pandas has NaN where polars has None.
+        both_missing = all(value is None or value != value for value in (first, second))
         _require(both_missing or first == second, where, first, second)
 
 
-def _days(value: Any) -> Any:
-    """A date as days, so that it equals the same day of another kind."""
+def _comparable(value: Any) -> Any:
+    """A scalar as Python's own, and a date as days: dates of two libraries differ."""
     value = value.item() if isinstance(value, np.number | np.str_ | np.bool_) else value
     return days([value])[0] if isinstance(value, date | np.datetime64) else value
 
@@ -122,7 +128,7 @@ def _require(condition: bool, where: str, left: Any, right: Any) -> None:
 def nearest_rows(explanation: Any) -> Any:
     """The nearest row found for each explained row, and its distance; NaN for none.
 
-    Of an explanation of rows of numbers by rows.
+    The explanation is a `RowExplanation` of rows of numbers.
     """
     rows, first = np.unique(explanation.origin, return_index=True)
     nearest = np.full(np.shape(explanation.data), np.nan)

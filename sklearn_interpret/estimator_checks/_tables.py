@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 # of this length is then an axis of rows.
 N_ROWS = 60
 
-# Enough rows to respond to, where all would only take longer.
-SOME = slice(6)
+# The rows that are explained: more would only take longer.
+FEW_ROWS = slice(4)
 
 NAMES = ("length", "width", "height", "count", "age")
 
@@ -59,8 +59,8 @@ def named_table(names: list[str] | tuple[str, ...] = NAMES) -> DataFrame:
 def mixed_columns() -> dict[str, Any]:
     """Columns of several kinds, as lists by name.
 
-    The fourth holds categories, as that of the numeric table can; the other four of
-    the first five hold numbers.
+    As in the numeric table, a parameter may declare the fourth column categorical; the
+    other four of the first five hold numbers.
     """
     rng = np.random.default_rng(1)
     numbers = numeric_table()
@@ -82,9 +82,9 @@ _SIZES = ["small", "large"]
 
 
 def mixed_frame(library: str, estimator: Any) -> Any:
-    """A frame of many dtypes; numbers alone for an estimator that takes no others.
+    """A frame of many dtypes; without texts for an estimator that takes numbers only.
 
-    Such an estimator, of pixels for one, has a true attribute `_takes_numbers_only`.
+    Such an estimator has a true attribute `_takes_numbers_only`.
     """
     frame = {"pandas": pandas_mixed, "polars": polars_mixed}[library]()
     if not getattr(estimator, "_takes_numbers_only", False):
@@ -118,8 +118,8 @@ def polars_mixed() -> Any:
 
 def days(dates: list[Any]) -> NDArray[np.float64]:
     """Dates as days since 1970-01-01."""
-    since = np.asarray(dates, dtype="M8[us]") - np.datetime64(0, "D")
-    return since / np.timedelta64(1, "D")
+    durations = np.asarray(dates, dtype="M8[us]") - np.datetime64(0, "D")
+    return durations / np.timedelta64(1, "D")
 
 
 def frames_of_dates_and_days() -> tuple[DataFrame, DataFrame]:
@@ -152,9 +152,9 @@ def prepared(estimator: Any, /, **params: Any) -> Any:
 
 
 def without_draws(estimator: Any, /, **params: Any) -> Any:
-    """A clone that uses every row and computes nothing by chance, where it can."""
+    """A clone that uses every row and draws nothing at random, where it can."""
     level = signature(type(estimator)).parameters.get("confidence_level")
-    if level is not None and level.default is None:  # intervals may be left out
+    if level is not None and level.default is None:  # intervals are optional
         params = {"confidence_level": None, **params}
     return prepared(estimator, subsample=1.0, **params)
 

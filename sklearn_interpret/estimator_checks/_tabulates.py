@@ -20,7 +20,7 @@ from sklearn_interpret.estimator_checks._tables import (
     prepared,
 )
 
-# Numbers that are no part of a name, such as "x0".
+# Numbers, except those in a name such as "x0".
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -53,13 +53,13 @@ def check_numbers_of_the_text_are_in_the_frame(estimator: Any) -> None:
     for number in _NUMBER.findall(text):
         step = 10.0 ** int(Decimal(number).as_tuple().exponent)
         is_near = np.abs(numbers - float(number)) <= 0.501 * step
-        below = numbers < float(number)  # of p-values: "< 0.0001"
-        small = f"< {number}" in text and below.any()
-        assert is_near.any() or small, f"{number} is in the text, not in the table"
+        # Of small p-values: "< 0.0001".
+        is_bound = f"< {number}" in text and (numbers < float(number)).any()
+        assert is_near.any() or is_bound, f"{number} is in the text, not in the table"
 
 
-def _numbers_in(entry: float | list[float | str] | str) -> Iterator[float]:
-    """Yield the numbers in an entry, those in its words as well."""
+def _numbers_in(entry: Any) -> Iterator[Any]:
+    """Yield the numbers in an entry, also those in its texts."""
     if isinstance(entry, str):
         yield from _NUMBER.findall(entry.replace("\N{MINUS SIGN}", "-"))
     elif np.iterable(entry):
@@ -88,7 +88,7 @@ def check_dict_survives_json(estimator: Any) -> None:
 
 
 def _finite(entry: Any) -> Any:
-    """None for a number that JSON lacks."""
+    """The entry, or None for a number that JSON does not have."""
     is_number = isinstance(entry, float | np.floating)
     missing = entry is None or str(entry) in ("<NA>", "NaT")
     return None if missing or (is_number and not np.isfinite(entry)) else entry

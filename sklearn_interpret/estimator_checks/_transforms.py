@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sklearn_interpret.estimator_checks._tables import (
+    FEW_ROWS,
     NAMES,
-    SOME,
     fitted,
     named_table,
     numeric_table,
@@ -18,11 +18,11 @@ from sklearn_interpret.estimator_checks._tables import (
 
 def check_feature_names_out(estimator: Any) -> None:
     """`transform` is a float array with one distinct name for each column."""
-    X, of_array = numeric_table()[SOME], fitted(estimator)
-    out, names = of_array.transform(X), of_array.get_feature_names_out()
-    assert isinstance(out, np.ndarray)
-    assert out.dtype.kind == "f"
-    assert out.shape == (len(X), len(names))
+    X, of_array = numeric_table()[FEW_ROWS], fitted(estimator)
+    transformed, names = of_array.transform(X), of_array.get_feature_names_out()
+    assert isinstance(transformed, np.ndarray)
+    assert transformed.dtype.kind == "f"
+    assert transformed.shape == (len(X), len(names))
     assert names.dtype == object
     assert len(set(names)) == len(names), f"names that are not distinct: {names}"
     renamed = of_array.get_feature_names_out(list(NAMES))
@@ -32,16 +32,15 @@ def check_feature_names_out(estimator: Any) -> None:
 
 def check_output_frames(estimator: Any) -> None:
     """`set_output` gives a pandas or polars frame with those names."""
-    X, of_frame = named_table()[SOME], fitted(estimator, named_table())
-    plain = np.asarray(of_frame.transform(X))
+    X, of_frame = named_table()[FEW_ROWS], fitted(estimator, named_table())
+    array = np.asarray(of_frame.transform(X))
     names = of_frame.get_feature_names_out().tolist()
     for library in ("pandas", "polars"):
-        kind = optional(library).DataFrame
         frame = of_frame.set_output(transform=library).transform(X)
-        assert isinstance(frame, kind)
+        assert isinstance(frame, optional(library).DataFrame)
         assert list(frame.columns) == names
         # Column by column: old polars makes no array of a frame without columns.
-        for column, name in zip(plain.T, names, strict=True):
+        for column, name in zip(array.T, names, strict=True):
             np.testing.assert_array_equal(frame[name].to_numpy(), column)
         if library == "pandas":
             assert frame.index.equals(X.index)

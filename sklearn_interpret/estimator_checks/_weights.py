@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
@@ -17,8 +16,8 @@ from sklearn_interpret.estimator_checks._results import (
     training_rows_named,
 )
 from sklearn_interpret.estimator_checks._tables import (
+    FEW_ROWS,
     N_ROWS,
-    SOME,
     numeric_table,
     target_for,
     without_draws,
@@ -28,9 +27,9 @@ from sklearn_interpret.estimator_checks._tables import (
 def check_weights_equal_repeated_rows(estimator: Any) -> None:
     """Whole-number weights have the results of repeated rows.
 
-    A wrapped model is held fixed, for models do not all keep this promise; inspectors
-    that fit it again have a true attribute `_refits`, and are left out. Results that
-    another seed changes are estimates, and differ with the rows that are drawn.
+    A wrapped model is frozen, since not all models do so. Inspectors that fit it again
+    have a true attribute `_refits`, and are not checked. Results that depend on the
+    seed are estimates, and are not compared.
     """
     if getattr(estimator, "_refits", False):
         return
@@ -38,18 +37,18 @@ def check_weights_equal_repeated_rows(estimator: Any) -> None:
     counts = np.random.default_rng(2).integers(1, 4, size=N_ROWS)
     weighted = _frozen(estimator).fit(X, y, sample_weight=counts)
     repeated = _frozen(estimator).fit(np.repeat(X, counts, 0), np.repeat(y, counts))
-    random_names = _drawn(estimator)
+    random_names = _names_of_random_results(estimator)
     expected = rows_repeated(fitted_results(weighted), counts)
     assert_same(
         _without(random_names, fitted_results(repeated)),
         _without(random_names, expected),
     )
     if not random_names:
-        assert_same(responses(weighted, X[SOME]), responses(repeated, X[SOME]))
+        assert_same(responses(weighted, X[FEW_ROWS]), responses(repeated, X[FEW_ROWS]))
 
 
 def check_zero_weights_are_left_out(estimator: Any) -> None:
-    """Rows of weight zero might as well not be there."""
+    """Rows of weight zero change no result."""
     X, y = numeric_table(), target_for(estimator)
     weights = np.random.default_rng(3).random(N_ROWS).round(1)
     weights[:5] = 0
@@ -63,18 +62,19 @@ def check_zero_weights_are_left_out(estimator: Any) -> None:
     assert_same(expected, fitted_results(without))
     # Training rows keep the positions that they have among all rows given.
     names = np.flatnonzero(positive).tolist()
-    expected = training_rows_named(responses(without, X[SOME]), names)
-    assert_same(responses(weighted, X[SOME]), expected)
+    expected = training_rows_named(responses(without, X[FEW_ROWS]), names)
+    assert_same(responses(weighted, X[FEW_ROWS]), expected)
 
 
 def check_scale_of_weights(estimator: Any) -> None:
     """Weights multiplied by a constant give the same averages.
 
-    Left out are inspectors that average over pairs of rows, where weights are numbers
-    of rows (a true attribute `_weights_count_rows`), or that fit the model again.
+    Not checked are inspectors that average over pairs of rows, where weights are
+    numbers of rows (a true attribute `_weights_count_rows`), or that fit the model
+    again.
     """
-    left_out = ("_weights_count_rows", "_refits")
-    if any(getattr(estimator, name, False) for name in left_out):
+    exempting = ("_weights_count_rows", "_refits")
+    if any(getattr(estimator, name, False) for name in exempting):
         return
     X, y = numeric_table(), target_for(estimator)
     rng = np.random.default_rng(4)
@@ -83,12 +83,12 @@ def check_scale_of_weights(estimator: Any) -> None:
         rng.integers(1, 4, size=N_ROWS),
         rng.random(N_ROWS),
     ):
-        plain = _frozen(estimator).fit(X, y, sample_weight=weights)
-        # Less than two rows would be warned of where standard errors count rows.
-        scaled = 3 * weights / weights.sum()
-        rescaled = _frozen(estimator).fit(X, y, sample_weight=scaled)
-        assert_same(_averages(plain), _averages(rescaled))
-        assert_same(responses(plain, X[:5]), responses(rescaled, X[:5]))
+        original = _frozen(estimator).fit(X, y, sample_weight=weights)
+        # Standard errors that count rows would warn of a sum below two.
+        scaled_weights = 3 * weights / weights.sum()
+        scaled = _frozen(estimator).fit(X, y, sample_weight=scaled_weights)
+        assert_same(_averages(original), _averages(scaled))
+        assert_same(responses(original, X[:5]), responses(scaled, X[:5]))
 
 
 def _frozen(estimator: Any) -> Any:
@@ -99,20 +99,18 @@ def _frozen(estimator: Any) -> Any:
     return without_draws(estimator, estimator=FrozenEstimator(model))
 
 
-def _drawn(estimator: Any) -> set[Any]:
+def _names_of_random_results(estimator: Any) -> set[str]:
     """Names of the results that depend on the seed."""
     X, y = numeric_table(), target_for(estimator)
-    first, second = _frozen(estimator), _frozen(estimator)
-    if "random_state" not in second.get_params(deep=False):
+    frozen = _frozen(estimator)
+    if "random_state" not in frozen.get_params(deep=False):
         return set()
-    first = fitted_results(first.fit(X, y))
-    second = fitted_results(second.set_params(random_state=1).fit(X, y))
+    first = fitted_results(frozen.fit(X, y))
+    second = fitted_results(_frozen(estimator).set_params(random_state=1).fit(X, y))
     return {name for name in first if not _are_same(first[name], second[name])}
 
 
-def _are_same(
-    first: NDArray[Any] | list[Any], second: NDArray[Any] | list[Any]
-) -> bool:
+def _are_same(first: Any, second: Any) -> bool:
     try:
         assert_same(first, second)
     except AssertionError:
@@ -120,7 +118,7 @@ def _are_same(
     return True
 
 
-def _without(names: set[Any], results: dict[str, Any]) -> dict[str, Any]:
+def _without(names: set[str], results: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in results.items() if name not in names}
 
 

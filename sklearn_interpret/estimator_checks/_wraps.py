@@ -26,8 +26,8 @@ from sklearn_interpret.estimator_checks._results import (
     fitted_results,
 )
 from sklearn_interpret.estimator_checks._tables import (
+    FEW_ROWS,
     N_ROWS,
-    SOME,
     fitted,
     frames_of_dates_and_days,
     mixed_frame,
@@ -48,11 +48,16 @@ def _predicts_itself(inspector: Any) -> bool:
 
 
 def check_no_predictor(inspector: Any) -> None:
-    """An object that is no predictor is refused by name, and None without a default."""
-    default = signature(type(inspector)).parameters["estimator"].default
-    for useless in (object(), *[None] * (default is not None)):
-        bad = clone(inspector).set_params(estimator=useless)
-        kind = type(useless).__name__
+    """The error for an object that is no predictor, such as None, names its class.
+
+    None is accepted where it is the default of `estimator`.
+    """
+    no_predictors = [object()]
+    if signature(type(inspector)).parameters["estimator"].default is not None:
+        no_predictors.append(None)
+    for no_predictor in no_predictors:
+        bad = clone(inspector).set_params(estimator=no_predictor)
+        kind = type(no_predictor).__name__
         with expect_error((ValueError, TypeError), kind, doing=f"estimator={kind}"):
             bad.fit(numeric_table(), target_for(inspector))
 
@@ -68,9 +73,9 @@ def check_given_estimator_is_cloned(inspector: Any) -> None:
 
 
 def check_frozen_is_not_refitted(inspector: Any) -> None:
-    """A frozen model is inspected as it is, and needs no targets.
+    """A frozen model is not fitted again, and needs no targets.
 
-    An inspector that needs them for more than to fit the model says so.
+    An inspector whose results depend on targets may demand them ("requires y").
     """
     X, y = numeric_table(), target_for(inspector)
     model = recorder_for(inspector).fit(X, y)
@@ -111,9 +116,9 @@ def check_refit_warns(inspector: Any) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         inspector.fit(X, y)
-    said = [w for w in caught if issubclass(w.category, RefitWarning)]
-    assert len(said) == 1, f"{len(said)} warnings of a model that is fitted again"
-    assert "FrozenEstimator" in str(said[0].message)
+    refits = [each for each in caught if issubclass(each.category, RefitWarning)]
+    assert len(refits) == 1, f"{len(refits)} warnings of a model that is fitted again"
+    assert "FrozenEstimator" in str(refits[0].message)
 
 
 def check_masked_arrays_are_refused(inspector: Any) -> None:
@@ -132,24 +137,30 @@ def check_masked_arrays_are_refused(inspector: Any) -> None:
 def check_failed_fit_is_forgotten(inspector: Any) -> None:
     """After a `fit` that failed, the inspector is not fitted."""
     X, y = numeric_table(), target_for(inspector)
-    failing = {"response_method": ["no_such_method"], "random_state": "seed"}
-    params = inspector.get_params(deep=False)
-    for bad in ({}, *({k: v} for k, v in failing.items() if k in params)):
-        model = fitted(inspector)
-        new = set(vars(prepared(inspector)))
-        with expect_error((ValueError, TypeError, AttributeError), doing=f"fit, {bad}"):
-            model.set_params(**bad).fit(X, y if bad else y[:-1])
-        with expect_error(NotFittedError, doing=f"check_is_fitted after fit, {bad}"):
-            check_is_fitted(model)
-        left = {name for name in set(vars(model)) - new if name.endswith("_")}
+    bad_params = {"response_method": ["no_such_method"], "random_state": "seed"}
+    bad_fits: list[tuple[dict[str, Any], Any]] = [({}, y[:-1])]  # with a target missing
+    bad_fits += [
+        ({name: value}, y)
+        for name, value in bad_params.items()
+        if name in inspector.get_params(deep=False)
+    ]
+    for params, targets in bad_fits:
+        again = fitted(inspector)
+        before = set(vars(prepared(inspector)))
+        errors = ValueError, TypeError, AttributeError
+        with expect_error(errors, doing=f"fit, {params}"):
+            again.set_params(**params).fit(X, targets)
+        with expect_error(NotFittedError, doing=f"check_is_fitted after fit, {params}"):
+            check_is_fitted(again)
+        left = {name for name in set(vars(again)) - before if name.endswith("_")}
         assert not left, f"left over after a fit that failed: {sorted(left)}"
 
 
 def check_delegation(inspector: Any) -> None:
     """Predictions, classes and scores are those of the fitted model.
 
-    An inspector with `black_box_predict` has the model's predictions there, and its own
-    in `predict`, of which its score is.
+    An inspector with `black_box_predict` returns the model's predictions there. Its
+    `predict` and `score` are its own.
     """
     X, y, weights = numeric_table(), target_for(inspector), np.arange(N_ROWS)
     outer = fitted(inspector)
@@ -175,9 +186,9 @@ def check_delegation(inspector: Any) -> None:
 
 
 def check_has_what_the_estimator_has(inspector: Any) -> None:
-    """The inspector has those methods that its estimator has, fitted or not.
+    """The inspector has the prediction methods of its estimator, fitted or not.
 
-    Of one with `black_box_predict`, `predict` and `score` alone.
+    Only `predict` and `score` are checked of one with `black_box_predict`.
     """
     X, y = numeric_table(), target_for(inspector)
     inspector = prepared(inspector)
@@ -196,89 +207,87 @@ def check_has_what_the_estimator_has(inspector: Any) -> None:
 def check_tags_of_the_estimator(inspector: Any) -> None:
     """The inspector is of its estimator's kind, and accepts the same input.
 
-    It may refuse sparse tables, several outputs, and more than two classes: then it
-    does.
+    Its tags may exclude sparse tables, several outputs and more than two classes, if it
+    then refuses them.
     """
-    ours, inner = get_tags(inspector), get_tags(inspector.estimator)
+    tags, expected = get_tags(inspector), get_tags(inspector.estimator)
     X, y = numeric_table(), target_for(inspector)
-    inner.input_tags.sparse &= ours.input_tags.sparse
-    if inner.target_tags.multi_output and not ours.target_tags.multi_output:
-        inner.target_tags.multi_output = False
+    expected.input_tags.sparse &= tags.input_tags.sparse
+    if expected.target_tags.multi_output and not tags.target_tags.multi_output:
+        expected.target_tags.multi_output = False
         with expect_error(ValueError, "y ", doing="two targets"):
             prepared(inspector).fit(X, np.column_stack([y, y]))
-    classes, accepted = inner.classifier_tags, ours.classifier_tags
-    if classes is not None:
-        classes.multi_label &= accepted.multi_label
-    if classes is not None and classes.multi_class and not accepted.multi_class:
-        classes.multi_class = False
-        with expect_error(ValueError, "binary", doing="three classes"):
-            prepared(inspector).fit(X, np.arange(N_ROWS) % 3)
-    assert ours.estimator_type == inner.estimator_type
-    assert ours.target_tags == inner.target_tags
-    assert ours.input_tags == inner.input_tags
-    assert ours.classifier_tags == inner.classifier_tags
-    assert ours.regressor_tags == inner.regressor_tags
+    if (classifier := expected.classifier_tags) is not None:
+        classifier.multi_label &= tags.classifier_tags.multi_label
+        if classifier.multi_class and not tags.classifier_tags.multi_class:
+            classifier.multi_class = False
+            with expect_error(ValueError, "binary", doing="three classes"):
+                prepared(inspector).fit(X, np.arange(N_ROWS) % 3)
+    assert tags.estimator_type == expected.estimator_type
+    assert tags.target_tags == expected.target_tags
+    assert tags.input_tags == expected.input_tags
+    assert tags.classifier_tags == expected.classifier_tags
+    assert tags.regressor_tags == expected.regressor_tags
 
 
 def check_model_sees_array(inspector: Any) -> None:
     """A model fitted on an array is called with arrays of the same dtype."""
-    _on_recorder(inspector, numeric_table().astype(np.float32))
+    _results_of_recorder(inspector, numeric_table().astype(np.float32))
 
 
 def check_model_sees_frames(inspector: Any) -> None:
-    """A model fitted on a frame of many dtypes is called with the like of it.
+    """A model fitted on a frame is called with frames like it, which is not changed.
 
-    The same columns in the same order, with the same dtypes and categories. The frame
-    is not changed.
+    They have the same columns in the same order, of the same dtypes and categories.
     """
-    _on_pandas(inspector)
+    _results_on_pandas(inspector)
 
 
 def check_polars_equals_pandas(inspector: Any) -> None:
     """A model fitted on a polars frame sees polars; results are those of pandas."""
-    of_polars = _on_recorder(inspector, mixed_frame("polars", inspector))
-    assert_same(of_polars, _on_pandas(inspector))
+    of_polars = _results_of_recorder(inspector, mixed_frame("polars", inspector))
+    assert_same(of_polars, _results_on_pandas(inspector))
 
 
 def check_dates_are_days(inspector: Any) -> None:
     """A column of dates gives the results of its days; the model sees dates.
 
-    Or it is refused by name, with advice. Of inspectors that read some models only,
-    whose steps before these take no dates, and of those that take numbers alone,
-    nothing is asked.
+    An inspector may refuse dates by an error that names the column and gives advice.
+    Not checked of inspectors that read some models only, since the pipeline that they
+    are checked with takes no dates, nor of those that take numbers only.
     """
-    reads_some = isinstance(recorder_for(inspector), RecordingPipeline)
-    if reads_some or getattr(inspector, "_takes_numbers_only", False):
+    takes_no_dates = isinstance(recorder_for(inspector), RecordingPipeline)
+    if takes_no_dates or getattr(inspector, "_takes_numbers_only", False):
         return
-    inspector = prepared(inspector, bounds=None)  # those of all numbers are no dates
+    inspector = prepared(inspector, bounds=None)  # bounds in numbers are no dates
     of_dates, of_days = frames_of_dates_and_days()
     try:
-        results = _on_recorder(inspector, of_dates)
+        results = _results_of_recorder(inspector, of_dates)
     except ValueError as refusal:
-        if not all(word in str(refusal) for word in ("'count'", "turn it into num")):
+        if not all(text in str(refusal) for text in ("'count'", "turn it into num")):
             raise
         return
-    expected = _on_recorder(inspector, of_days)
+    expected = _results_of_recorder(inspector, of_days)
     for name in ("feature_importances_", *BY_ROW):
         assert_same(results.get(name), expected.get(name), rtol=1e-7)
 
 
-def _on_pandas(inspector: Any) -> dict[str, Any]:
-    """Everything about a recording model fitted on a frame, which is not changed."""
+def _results_on_pandas(inspector: Any) -> dict[str, Any]:
+    """Results around a recording model fitted on a frame, which is not changed."""
     X = mixed_frame("pandas", inspector)
     before = X.copy(deep=True)
-    results = _on_recorder(inspector, X)
+    results = _results_of_recorder(inspector, X)
     optional("pandas.testing").assert_frame_equal(X, before)
     return results
 
 
-def _on_recorder(inspector: Any, X: Any) -> dict[str, Any]:
-    """Everything about a recording model, which has to see rows like those of `fit`."""
+def _results_of_recorder(inspector: Any, X: Any) -> dict[str, Any]:
+    """Results around a recording model, which must see rows like those of its `fit`."""
     model = clone(recorder_for(inspector)).fit(X, target_for(inspector))
     inspector = prepared(inspector, estimator=FrozenEstimator(model))
-    results = everything(inspector.fit(X, target_for(inspector)), X[SOME])
-    fitted_on, *sent = model.seen_
-    assert sent, "the model was never called"
-    for seen in sent:
+    results = everything(inspector.fit(X, target_for(inspector)), X[FEW_ROWS])
+    fitted_on, *called_with = model.seen_
+    assert called_with, "the model was never called"
+    for seen in called_with:
         assert seen == fitted_on, f"fitted on {fitted_on}, called with {seen}"
     return results

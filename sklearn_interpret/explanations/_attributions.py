@@ -15,17 +15,22 @@ from sklearn_interpret._inspectors.attribution_columns import (
     attribution_names,
     attributions_as_columns,
 )
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    DataFrame,
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.dates import as_objects
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret.explanations._base import (
-    SHOWN_OUTPUTS,
     BaseExplanation,
     checked_array,
     optional_library,
+    ranking_text,
+    sizes_text,
 )
 
 # Most features in the HTML table: what fits on a screen.
@@ -181,7 +186,7 @@ class Explanation(BaseExplanation):
         explanations = list(explanations)
         if not explanations:
             raise ValueError("explanations is empty: there is nothing to join.")
-        members = [each for each in explanations if len(each)] or explanations[:1]
+        members = list(filter(len, explanations)) or explanations[:1]
         first = members[0]
         joined: dict[str, Any] = {}
         for member in members:
@@ -248,14 +253,7 @@ class Explanation(BaseExplanation):
         ImportError
             If pandas is not installed.
         """
-        pandas = optional_library("pandas", "Explanation.to_frame")
-        columns = pandas.Index(self.feature_names, dtype=object)
-        if self.values.ndim == 3:
-            columns = pandas.MultiIndex.from_product(
-                [self.feature_names, self.output_names], names=["feature", "output"]
-            )
-        flat = self.values.reshape(len(self), len(columns))
-        return self._frame_by_row(flat, columns)
+        return self._frame_of_values(self.feature_names, "feature")
 
     def _units(self) -> dict[str, str | None]:
         return {self._value_column: self.response_name}
@@ -343,41 +341,21 @@ class Explanation(BaseExplanation):
         return np.argsort(-means, kind="stable"), means
 
     def _size(self) -> str:
-        names = "n_rows", "n_features", "n_outputs"
-        shape = zip(names, self.values.shape, strict=False)
-        return ", ".join(f"{name}={size}" for name, size in shape)
+        return sizes_text(self.values.shape, "n_rows", "n_features", "n_outputs")
 
     def _summary(self) -> list[str]:
         order, means = self._by_strength()
         if not self.values.size:
             return []
-        texts = [
-            f"{self.feature_names[j]} {entry_text(means[j], 3)}" for j in order[:5]
-        ]
-        texts += ["..."] * (len(order) > 5)
+        ranking = ranking_text(self.feature_names, means, order)
         kind = "" if self.approximation is None else f" ({self.approximation})"
-        return [f"mean absolute {self._strength_name}{kind}: {', '.join(texts)}"]
+        return [f"mean absolute {self._strength_name}{kind}: {ranking}"]
 
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
-        n_outputs = (*self.values.shape, 1)[2]
-        values = self.values.reshape(*self.values.shape[:2], n_outputs)
-        base_values = self.base_values.reshape(len(self), n_outputs)
         order = self._by_strength()[0][:_SHOWN_FEATURES]
-        names = [self.feature_names[j] for j in order]
-        several = n_outputs > 1
-        head = ["row", *(["output"] if several else []), "base value", *names]
-        body = []
-        for row in self._shown:
-            entries = self._entries(row, order)
-            for output in range(min(n_outputs, SHOWN_OUTPUTS)):
-                name = [str(self.output_names[output])] if several else []
-                cells = [
-                    f"{entry_text(values[row, j, output], signed=True)}{entry}"
-                    for j, entry in zip(order, entries, strict=True)
-                ]
-                start = entry_text(base_values[row, output])
-                body.append([str(self.row_names[row]), *name, start, *cells])
-        return head, body
+        return self._table_of_values(
+            self.feature_names, order, lambda row: self._entries(row, order)
+        )
 
     def _caption(self) -> str:
         n_rows, n_features, n_outputs = (*self.values.shape, 1)[:3]
@@ -438,7 +416,8 @@ class AttributionTransformerMixin(TransformerMixin):
     """
 
     transform = attributions_as_columns
-    get_feature_names_out = attribution_names
+    get_feature_names_out = feature_names_out
+    _column_names = attribution_names
 
     @abstractmethod
     def _attributed(self) -> Sequence[tuple[Sequence[int], str]]:

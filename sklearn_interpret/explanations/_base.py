@@ -17,11 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_names
+from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.rows.tables import json_value, versions
 from sklearn_interpret.explanations._selection import names_of_rows, take_rows
 
 # Most rows and outputs in the repr and the HTML table: what fits on a screen.
-SHOWN_ROWS, SHOWN_OUTPUTS = 5, 5
+SHOWN_ROWS = 5
+SHOWN_OUTPUTS = 5
+# Most names in the repr: what fits in a line.
+_SHOWN_IN_RANKING = 5
 # Default of the fields that `__post_init__` fills: they are never None afterwards.
 FILLED: Any = None
 
@@ -67,6 +71,8 @@ class BaseExplanation(ABC):
     target_name: str | None = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
+    # Fields with an object for each row, of kinds that have `status` and `reasons`.
+    _objects: ClassVar[tuple[str, ...]] = ()
     # What `to_dict` says of each explained row, beside its results.
     _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
     # The displays that draw it, in words.
@@ -179,7 +185,7 @@ class BaseExplanation(ABC):
         return range(min(len(self), SHOWN_ROWS))
 
     def _first_lines(self, text: Callable[[int], str]) -> list[str]:
-        """Values of ``text(row)`` for the first rows."""
+        """The ``text(row)`` of each of the first rows, and "..." if there are more."""
         lines = [text(row) for row in self._shown]
         return lines + ["..."] * (len(self) > SHOWN_ROWS)
 
@@ -217,7 +223,7 @@ class BaseExplanation(ABC):
         self._set(name, array)
 
     def _name_features(self, names: Iterator[str]) -> int:
-        """Default `feature_names` to the names in use; returns their number."""
+        """Let `feature_names` default to these names; return their number."""
         if self.feature_names is None:
             self._set("feature_names", tuple(dict.fromkeys(names)))
         return len(tuple(self.feature_names))
@@ -228,12 +234,15 @@ class BaseExplanation(ABC):
         outputs: tuple[int, ...] | None = None,
         n_predictions: int | None = None,
     ) -> None:
-        """Check the base's fields; `outputs` is the shape of a row's responses."""
-        before = getattr(self, "original_predictions", None)
+        """Check the base's fields, and fill in names.
+
+        `outputs` is the shape of a row's responses, by default that of the predictions.
+        """
+        original = getattr(self, "original_predictions", None)
         if outputs is None:
-            responses: Any = self.predictions if before is None else before
+            responses: Any = self.predictions if original is None else original
             outputs = np.shape(responses)[1:]
-        if before is not None:
+        if original is not None:
             self._set_array("original_predictions", (len(self), *outputs))
         if self.predictions is not None:
             n_predictions = len(self) if n_predictions is None else n_predictions
@@ -250,7 +259,9 @@ class BaseExplanation(ABC):
             shape = getattr(self.data, "shape", None)
             n_rows = shape[0] if shape else len(self.data)
             if n_rows != len(self):
-                raise ValueError(f"data has {n_rows} rows, but values has {len(self)}.")
+                raise ValueError(
+                    f"data has {n_rows} rows; {len(self)} rows are explained."
+                )
 
     def __getattr__(self, name: str) -> Any:
         message = f"{type(self).__name__!r} object has no attribute {name!r}"
@@ -260,21 +271,21 @@ class BaseExplanation(ABC):
 
     def __getitem__(self, index: Any) -> Self:
         """Return the explanation of some rows, their axis kept."""
-        return replace(self, **self._part(row_positions(index, len(self))))
+        return replace(self, **self._fields_of_rows(row_positions(index, len(self))))
 
-    def _part(self, positions: NDArray[np.intp]) -> dict[str, Any]:
-        """Fields of some rows, by name: arguments of `replace`."""
-        fields = self._taken(self._arrays_by_row, positions)
+    def _fields_of_rows(self, positions: NDArray[np.intp]) -> dict[str, Any]:
+        """The fields that differ for these rows alone: arguments of `replace`."""
+        fields = self._entries_of(self._arrays_by_row, positions)
         if self.data is not None:
             fields["data"] = take_rows(self.data, positions)
         return fields
 
-    def _taken(
+    def _entries_of(
         self, names: tuple[str, ...], positions: NDArray[np.intp]
     ) -> dict[str, Any]:
-        """Some entries of the named arrays, without those that are None."""
-        arrays = {name: getattr(self, name) for name in names}
-        return {k: array[positions] for k, array in arrays.items() if array is not None}
+        """Entries at positions of the named arrays, without those that are None."""
+        present = [name for name in names if getattr(self, name) is not None]
+        return {name: getattr(self, name)[positions] for name in present}
 
     def __iter__(self) -> Iterator[Self]:
         """Iterate over the rows, as explanations of one row each."""
@@ -288,6 +299,45 @@ class BaseExplanation(ABC):
         has_index = isinstance(self.data, pandas.DataFrame | pandas.Series)
         index = self.data.index if has_index else None
         return pandas.DataFrame(entries, index=index, columns=columns).infer_objects()
+
+    def _frame_of_values(self, names: Sequence[str], kind: str) -> DataFrame:
+        """`values` (n_rows, n[, k]) as a table, a column for each name and output."""
+        pandas = optional_library("pandas", f"{type(self).__name__}.to_frame")
+        columns = pandas.Index(names, dtype=object)
+        if self.values.ndim == 3:
+            columns = pandas.MultiIndex.from_product(
+                [names, self.output_names], names=[kind, "output"]
+            )
+        return self._frame_by_row(self.values.reshape(len(self), len(columns)), columns)
+
+    def _table_of_values(
+        self,
+        names: Sequence[str],
+        order: NDArray[np.intp],
+        notes: Callable[[int], Iterable[str]],
+    ) -> tuple[list[str], list[list[str]]]:
+        """Head and body of the HTML table of values (n_rows, n[, k]) in an order.
+
+        ``notes(row)`` are texts that follow the values of a row.
+        """
+        n_outputs = len(self.output_names)
+        values = self.values.reshape(*self.values.shape[:2], n_outputs)
+        base_values = self.base_values.reshape(len(self), n_outputs)
+        several = n_outputs > 1
+        ordered_names = [names[k] for k in order]
+        head = ["row", *(["output"] if several else []), "base value", *ordered_names]
+        body = []
+        for row in self._shown:
+            texts = list(notes(row))
+            for output in range(min(n_outputs, SHOWN_OUTPUTS)):
+                name = [str(self.output_names[output])] if several else []
+                cells = [
+                    f"{entry_text(values[row, k, output], signed=True)}{text}"
+                    for k, text in zip(order, texts, strict=True)
+                ]
+                base_value = entry_text(base_values[row, output])
+                body.append([str(self.row_names[row]), *name, base_value, *cells])
+        return head, body
 
     def __repr__(self) -> str:
         head = f"{type(self).__name__}({self._size()})"
@@ -360,8 +410,21 @@ class Markup(str):
 
 
 def _html_row(tag: str, cells: Iterable[str]) -> str:
-    cells = [c if isinstance(c, Markup) else escape(c) for c in cells]
-    return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
+    texts = [cell if isinstance(cell, Markup) else escape(cell) for cell in cells]
+    return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"
+
+
+def ranking_text(
+    names: Sequence[str], means: NDArray[np.float64], order: NDArray[np.intp]
+) -> str:
+    """The first names of an order, each with its mean."""
+    texts = [f"{names[k]} {entry_text(means[k], 3)}" for k in order[:_SHOWN_IN_RANKING]]
+    return ", ".join(texts + ["..."] * (len(order) > _SHOWN_IN_RANKING))
+
+
+def sizes_text(shape: tuple[int, ...], *names: str) -> str:
+    """Sizes of the axes of an array, by name."""
+    return ", ".join(f"{name}={size}" for name, size in zip(names, shape, strict=False))
 
 
 def counts_text(words: Iterable[str]) -> str:

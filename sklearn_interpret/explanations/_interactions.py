@@ -13,13 +13,12 @@ from sklearn.utils import check_scalar
 
 from sklearn_interpret._core.games.interaction_indices import COEFFICIENTS, index_matrix
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
-from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret.explanations._attributions import Explanation
 from sklearn_interpret.explanations._base import (
-    SHOWN_OUTPUTS,
     BaseExplanation,
     checked_array,
-    optional_library,
+    ranking_text,
+    sizes_text,
 )
 
 # Most sets in the HTML table: what fits on a screen.
@@ -273,15 +272,7 @@ class InteractionExplanation(BaseExplanation):
         ImportError
             If pandas is not installed.
         """
-        pandas = optional_library("pandas", "InteractionExplanation.to_frame")
-        columns = pandas.Index(self.interaction_names, dtype=object)
-        if self.values.ndim == 3:
-            columns = pandas.MultiIndex.from_product(
-                [self.interaction_names, self.output_names],
-                names=["interaction", "output"],
-            )
-        flat = self.values.reshape(len(self), len(columns))
-        return self._frame_by_row(flat, columns)
+        return self._frame_of_values(self.interaction_names, "interaction")
 
     def _by_strength(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Sets by falling mean absolute value, and these means."""
@@ -291,35 +282,17 @@ class InteractionExplanation(BaseExplanation):
         return np.argsort(-means, kind="stable"), means
 
     def _size(self) -> str:
-        names = "n_rows", "n_interactions", "n_outputs"
-        shape = zip(names, self.values.shape, strict=False)
-        return ", ".join(f"{name}={size}" for name, size in shape)
+        return sizes_text(self.values.shape, "n_rows", "n_interactions", "n_outputs")
 
     def _summary(self) -> list[str]:
         order, means = self._by_strength()
         if not self.values.size:
             return []
-        names = self.interaction_names
-        texts = [f"{names[k]} {entry_text(means[k], 3)}" for k in order[:5]]
-        texts += ["..."] * (len(order) > 5)
-        return [f"mean absolute {self.index}: {', '.join(texts)}"]
+        ranking = ranking_text(self.interaction_names, means, order)
+        return [f"mean absolute {self.index}: {ranking}"]
 
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
-        n_outputs = (*self.values.shape, 1)[2]
-        values = self.values.reshape(*self.values.shape[:2], n_outputs)
-        base_values = self.base_values.reshape(len(self), n_outputs)
         order = self._by_strength()[0][:_SHOWN_SETS]
-        names = [self.interaction_names[k] for k in order]
-        several = n_outputs > 1
-        head = ["row", *(["output"] if several else []), "base value", *names]
-        body = [
-            [
-                str(self.row_names[row]),
-                *([str(self.output_names[output])] if several else []),
-                entry_text(base_values[row, output]),
-                *(entry_text(values[row, k, output], signed=True) for k in order),
-            ]
-            for row in self._shown
-            for output in range(min(n_outputs, SHOWN_OUTPUTS))
-        ]
-        return head, body
+        return self._table_of_values(
+            self.interaction_names, order, lambda row: [""] * len(order)
+        )

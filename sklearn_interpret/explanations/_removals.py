@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
@@ -127,8 +128,8 @@ class RemovalExplanation(BaseExplanation):
                     f"pieces has {len(self.pieces[row])} pieces of text {row}, but "
                     f"removed has {len(self.removed[row])}."
                 )
-        met = (word for words in self.words for word in words)
-        self._check_common_fields(self._name_features(met))
+        removed_words = (word for words in self.words for word in words)
+        self._check_common_fields(self._name_features(removed_words))
 
     def __len__(self) -> int:
         """Return the number of explained texts."""
@@ -152,9 +153,13 @@ class RemovalExplanation(BaseExplanation):
         list of (int, int)
             Start and end of each word, as in ``text[start:end]``.
         """
-        ends = list(accumulate(map(len, self.pieces[row])))
-        places = zip(self.pieces[row], ends, self.removed[row], strict=True)
-        return [(end - len(piece), end) for piece, end, gone in places if gone]
+        pieces, removed = self.pieces[row], self.removed[row]
+        ends = accumulate(map(len, pieces))
+        return [
+            (end - len(piece), end)
+            for piece, end, is_removed in zip(pieces, ends, removed, strict=True)
+            if is_removed
+        ]
 
     def to_frame(self) -> DataFrame:
         """Return the removed words as a table, one row for each explained text.
@@ -198,9 +203,10 @@ class RemovalExplanation(BaseExplanation):
         """
         pairs = zip(self.pieces[row], self.removed[row], strict=True)
         fragments = []
-        for gone, group in groupby(pairs, key=lambda pair: pair[1]):
+        for is_removed, group in groupby(pairs, key=itemgetter(1)):
             text = escape("".join(piece for piece, _ in group))
-            fragments.append(f'<del style="{_STRUCK}">{text}</del>' if gone else text)
+            struck = f'<del style="{_STRUCK}">{text}</del>'
+            fragments.append(struck if is_removed else text)
         html = f'<span style="white-space: pre-wrap">{"".join(fragments)}</span>'
         # Lone surrogates cannot be written to a file or a notebook.
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")

@@ -186,16 +186,16 @@ default=None
         """Return the number of explained rows."""
         return len(self.status)
 
-    def _part(self, positions: NDArray[np.intp]) -> dict[str, Any]:
+    def _fields_of_rows(self, positions: NDArray[np.intp]) -> dict[str, Any]:
         """Fields of some explained rows, and of the rows found for them."""
         by_row = [np.flatnonzero(self.origin == position) for position in positions]
-        sizes = [len(indices) for indices in by_row]
+        n_found = [len(indices) for indices in by_row]
         found = np.concatenate([np.empty(0, dtype=np.intp), *by_row])
         return {
-            **super()._part(positions),
-            **self._taken(self._arrays_by_found, found),
+            **super()._fields_of_rows(positions),
+            **self._entries_of(self._arrays_by_found, found),
             "rows": take_rows(self.rows, found),
-            "origin": np.repeat(np.arange(len(positions)), sizes),
+            "origin": np.repeat(np.arange(len(positions)), n_found),
         }
 
     @cached_property
@@ -224,8 +224,8 @@ default=None
         perturbations = np.where(self.changed, np.nan, 0.0)
         for j in range(after.n_columns):
             if after.column_array(j).dtype.kind in "fiu":
-                moved = after.numbers(j) - before.numbers(j)
-                perturbations[:, j] = np.where(self.changed[:, j], moved, 0.0)
+                differences = after.numbers(j) - before.numbers(j)
+                perturbations[:, j] = np.where(self.changed[:, j], differences, 0.0)
         return perturbations
 
     def to_frame(self) -> DataFrame:
@@ -245,9 +245,8 @@ default=None
         """
         pandas = optional_library("pandas", "RowExplanation.to_frame")
         index, feature = np.nonzero(self.changed)
-        numbers = np.arange(len(self.origin)) - np.searchsorted(
-            self.origin, self.origin
-        )
+        first_of_row = np.searchsorted(self.origin, self.origin)
+        numbers = np.arange(len(self.origin)) - first_of_row
         names = np.array(self.feature_names, dtype=object)
         before, after = self._entries(index, feature)
         columns = {
@@ -259,7 +258,8 @@ default=None
             "after": after,
         }
         if self.low is not None and self.high is not None:
-            columns["low"], columns["high"] = self._ends(index, feature)
+            low, high = self.low[index, feature], self.high[index, feature]
+            columns["low"], columns["high"] = self._with_dates(low, high, feature)
         if self.beyond_data is not None:
             columns["beyond_data"] = self.beyond_data[index, feature]
         table = pandas.DataFrame(columns).infer_objects()
@@ -276,29 +276,27 @@ default=None
         before, after = as_rows(self.data), as_rows(self.rows)
         old, new = np.empty((2, len(indices)), dtype=object)
         for j in np.unique(features).tolist():
-            at = features == j
-            old[at] = _as_objects(before.displayed(j)[self.origin[indices[at]]])
-            new[at] = _as_objects(after.displayed(j)[indices[at]])
+            cells = np.flatnonzero(features == j)
+            rows_found = indices[cells]
+            old[cells] = _as_objects(before.displayed(j)[self.origin[rows_found]])
+            new[cells] = _as_objects(after.displayed(j)[rows_found])
         return old, new
 
-    def _ends(
-        self, indices: NDArray[np.intp], features: NDArray[np.intp]
-    ) -> list[NDArray[Any]]:
-        """Ends of the boxes of some features; objects where there are dates."""
-        boxes: Any = self.low, self.high
-        ends = [limits[indices, features] for limits in boxes]
+    def _with_dates(
+        self,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        features: NDArray[np.intp],
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Ends of intervals of some features, of dates as objects."""
         rows = as_rows(self.rows)
         for j in np.unique(features).tolist():
-            dtype, at = rows.date_dtype(j), features == j
+            dtype = rows.date_dtype(j)
             if dtype is not None:
-                ends = [limits.astype(object) for limits in ends]
-                within = [
-                    dates_within(low, high, dtype)
-                    for low, high in zip(*(limits[at] for limits in ends), strict=True)
-                ]
-                for limits, dates in zip(ends, zip(*within, strict=True), strict=True):
-                    limits[at] = as_objects(np.array(dates))
-        return ends
+                low, high = low.astype(object), high.astype(object)
+                for cell in np.flatnonzero(features == j):
+                    low[cell], high[cell] = dates_within(low[cell], high[cell], dtype)
+        return low, high
 
     def _size(self) -> str:
         n_features = as_rows(self.rows).n_columns
@@ -321,7 +319,7 @@ default=None
             if low < high:
                 dtype = as_rows(self.rows).date_dtype(feature)
                 return interval_text(low, high, date_dtype=dtype)
-        return decimal_text(after) or entry_text(after)
+        return _value_text(after)
 
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "status", "distance", "changes"]
@@ -334,13 +332,20 @@ default=None
                 features = np.flatnonzero(self.changed[index])
                 old, new = self._entries(np.full(len(features), index), features)
                 changes = [
-                    f"{self.feature_names[j]}: {decimal_text(a) or entry_text(a)} → "
-                    f"{self._after_text(index, j, b)}"
-                    for j, a, b in zip(features.tolist(), old, new, strict=True)
+                    f"{self.feature_names[j]}: {_value_text(before)} → "
+                    f"{self._after_text(index, j, after)}"
+                    for j, before, after in zip(
+                        features.tolist(), old, new, strict=True
+                    )
                 ]
                 distance = entry_text(self.distances[index])
                 body.append([name, self.status[row], distance, "; ".join(changes)])
         return head, body
+
+
+def _value_text(entry: Any) -> str:
+    """All digits of a number, if they are few; else four."""
+    return decimal_text(entry) or entry_text(entry)
 
 
 def _as_objects(values: NDArray[np.float64]) -> NDArray[Any]:

@@ -82,6 +82,7 @@ class Condition:
         return self._in_words(partial(entry_text, digits=digits))
 
     def _in_words(self, text: Callable[..., Any]) -> str:
+        """The condition, its values as ``text(value)``."""
         if self.only is not None:
             return f"{self.name} = {text(self.only)}"
         if self.levels is None:
@@ -294,8 +295,12 @@ class RuleExplanation(BaseExplanation):
         for name in self._numbers:
             self._set_array(name, (len(self),))
         self._set_objects()
-        met = (str(getattr(c, "name", c)) for rule in self.rules for c in rule)
-        self._check_common_fields(self._name_features(met))
+        names = (
+            str(getattr(condition, "name", condition))
+            for rule in self.rules
+            for condition in rule
+        )
+        self._check_common_fields(self._name_features(names))
 
     def __len__(self) -> int:
         """Return the number of explained rows."""

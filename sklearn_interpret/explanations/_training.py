@@ -166,16 +166,16 @@ class TrainingExplanation(BaseExplanation):
         pandas = optional_library("pandas", "TrainingExplanation.to_frame")
         n_rows, n_training = self.values.shape
         if k is None:
-            at = np.tile(np.arange(n_training), (n_rows, 1))
+            positions = np.tile(np.arange(n_training), (n_rows, 1))
         else:
-            at = self.largest(k)
+            positions = self.largest(k)
         names = np.empty(n_training, dtype=object)
         names[:] = self.training_names
         return pandas.DataFrame(
             {
-                "row": np.repeat(self.row_names, at.shape[1]),
-                "training_row": names[at.ravel()],
-                "value": np.take_along_axis(self.values, at, axis=1).ravel(),
+                "row": np.repeat(self.row_names, positions.shape[1]),
+                "training_row": names[positions.ravel()],
+                "value": np.take_along_axis(self.values, positions, axis=1).ravel(),
             }
         ).infer_objects()
 
@@ -190,10 +190,10 @@ class TrainingExplanation(BaseExplanation):
         if not self.values.size:
             return []
         sizes = self.mean_sizes
-        first = np.argsort(-sizes, kind="stable")[:SHOWN_ROWS]
+        largest = np.argsort(-sizes, kind="stable")[:SHOWN_ROWS]
         texts = [
             f"{entry_text(sizes[k])} ({entry_text(self.training_names[k])})"
-            for k in first
+            for k in largest
         ]
         return [f"largest mean size of the {self.value_name}: {', '.join(texts)}"]
 

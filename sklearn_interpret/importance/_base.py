@@ -27,8 +27,7 @@ from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 
-# Parameters of estimators that refer to columns, or have an entry for each, and values
-# that do neither.
+# Parameters of estimators that refer to columns, or have an entry for each.
 _COLUMN_PARAMETERS = (
     "categorical_features",
     "monotonic_cst",
@@ -53,9 +52,10 @@ _COLUMN_PARAMETERS = (
     "periods",
     "offset",
 )
+# Values of these that do neither.
 _DEFAULTS = ("warn", "from_dtype", "auto")
-# Fitted attributes of players that are columns of the table, where there are any.
-_COLUMNS = {
+# Columns of the table of results, and the attributes that they show where these exist.
+_ATTRIBUTES = {
     "standard_error": "standard_errors_",
     "statistic": "statistics_",
     "low": "intervals_low_",
@@ -63,8 +63,11 @@ _COLUMNS = {
     "pvalue": "pvalues_",
     "adjusted_pvalue": "adjusted_pvalues_",
 }
-# Most copies of rows with whole-number weights, as a multiple of the rows.
+# Most copies of rows with whole-number weights, as a multiple of the rows: chosen by
+# hand, to bound memory and time.
 _MOST_COPIES = 10
+
+AnySample = Sample | PartitionedSample
 
 
 @lazy_transformer
@@ -91,11 +94,11 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
     }
 
     def _inspect(self, sample: Sample, response: Any) -> None:
-        self._set_players(sample.rows)
+        self.features_, self.player_names_ = players_of(self, sample.rows)
         try:
             importances = self._measure(sample, response)
         finally:
-            vars(self).pop("_fit_input", None)  # what refits take
+            vars(self).pop("_fit_input", None)  # refits are done: free their memory
         results = Bunch(importances=importances)
         if importances.ndim == 2:
             results = summary(importances)
@@ -109,10 +112,6 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
                 "responses or scores are too large, or infinite."
             )
         self.feature_importances_ = self._by_feature(means)
-
-    def _set_players(self, rows: Rows) -> None:
-        """Set the features and groups to measure."""
-        self.features_, self.player_names_ = players_of(self, rows)
 
     @abstractmethod
     def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
@@ -134,13 +133,15 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         """
         results = getattr(self, "results_", {})
         if len(results) < 2:
-            return [self._block(self.importances_)]
+            return [self._result_block(self.importances_)]
         return [
-            {"scoring": name} | self._block(result.importances)
+            {"scoring": name} | self._result_block(result.importances)
             for name, result in results.items()
         ]
 
-    def _block(self, importances: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    def _result_block(
+        self, importances: NDArray[np.float64]
+    ) -> dict[str, NDArray[Any]]:
         """Columns of importances (n_players[, r]), the most important player first."""
         draws = importances.reshape(len(self.player_names_), -1)
         means = draws.mean(axis=1)
@@ -155,7 +156,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         """Further columns by name, (n_players,) each."""
         return {
             column: getattr(self, name)
-            for column, name in _COLUMNS.items()
+            for column, name in _ATTRIBUTES.items()
             if hasattr(self, name)
         }
 
@@ -163,7 +164,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         """Targets of the sample; an error if there are none."""
         return self._with_targets(sample).y
 
-    def _with_targets(self, sample: Any) -> Any:
+    def _with_targets(self, sample: AnySample) -> Any:
         """The sample; an error if it, or one of its partitions, has no targets."""
         check = partial(_checked_targets, type(self).__name__, self._why_targets)
         if isinstance(sample, PartitionedSample):
@@ -216,6 +217,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
 def _checked_targets(
     name: str, reason: str, rows: Rows, y: NDArray[Any] | None
 ) -> NDArray[Any]:
+    """Targets of rows; an error if there are none."""
     if y is None:
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None: {reason}"
@@ -240,8 +242,8 @@ def copies(sample: Sample) -> Sample:
     """
     distinct = sample.distinct()
     counts = np.rint(distinct.weights)
-    few = counts.sum() <= _MOST_COPIES * sample.rows.n_rows
-    if not (few and np.array_equal(counts, distinct.weights)):
+    are_few = counts.sum() <= _MOST_COPIES * sample.rows.n_rows
+    if not (are_few and np.array_equal(counts, distinct.weights)):
         return sample
     index = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
     rows, y = distinct.rows.take(index), distinct.y[index]
@@ -263,16 +265,16 @@ def random_folds(
 def drop_columns(rows: Rows, columns: Sequence[int]) -> Rows:
     """Rows without the columns, or with constant ones if none would remain."""
     remaining = np.setdiff1d(np.arange(rows.n_columns), columns)
-    return (
-        rows.keep_columns(remaining) if len(remaining) else hold_constant(rows, columns)
-    )
+    if not len(remaining):
+        return hold_constant(rows, columns)
+    return rows.keep_columns(remaining)
 
 
 def hold_constant(rows: Rows, columns: Sequence[int]) -> Rows:
     """Rows in which the columns have the first row's values."""
-    first = np.zeros(rows.n_rows, dtype=np.intp)
-    everywhere = dict.fromkeys(columns, first)
-    return type(rows)(rows.mixed(np.arange(rows.n_rows), everywhere))
+    first_row = np.zeros(rows.n_rows, dtype=np.intp)
+    donors = dict.fromkeys(columns, first_row)
+    return type(rows)(rows.mixed(np.arange(rows.n_rows), donors))
 
 
 def names_columns(estimator: Any, fit_params: Collection[str] = ()) -> bool:
@@ -286,9 +288,11 @@ def names_columns(estimator: Any, fit_params: Collection[str] = ()) -> bool:
     for name, value in estimator.get_params(deep=True).items():
         if isinstance(value, ColumnTransformer):
             return True
-        default = value is None or (isinstance(value, str) and value in _DEFAULTS)
-        default |= isinstance(value, float)  # one length scale
-        if name.rpartition("__")[2] in _COLUMN_PARAMETERS and not default:
+        is_one_length_scale = isinstance(value, float)
+        is_default = value is None or (isinstance(value, str) and value in _DEFAULTS)
+        if name.rpartition("__")[2] in _COLUMN_PARAMETERS and not (
+            is_default or is_one_length_scale
+        ):
             return True
     return isinstance(estimator, ColumnTransformer)
 
@@ -296,6 +300,6 @@ def names_columns(estimator: Any, fit_params: Collection[str] = ()) -> bool:
 def without_columns(
     rows: Rows, columns: Sequence[int], estimator: Any, fit_params: Collection[str] = ()
 ) -> Rows:
-    """Rows without what the columns say, such that the estimator can be fitted."""
+    """Rows with the columns dropped, or constant where the estimator names columns."""
     remove = hold_constant if names_columns(estimator, fit_params) else drop_columns
     return remove(rows, columns)

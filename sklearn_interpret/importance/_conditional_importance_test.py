@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import t
 from sklearn.base import is_classifier
@@ -26,6 +26,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import limit_blas, run
+from sklearn_interpret._model.rows.validation import FitArguments
 from sklearn_interpret.exceptions import InspectionWarning, WeakNuisanceWarning
 from sklearn_interpret.importance._base import BaseImportance, copies, random_folds
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
@@ -42,8 +43,9 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.importance._conditional_tests import Finding
+    from sklearn_interpret.importance._nuisance import Dependence
 
-# Tests of residuals with a p-value below this, over all features, raise a warning.
+# Residuals whose p-value, times the number of tests, is below this raise a warning.
 _WEAK_LEVEL = 0.01
 # Most features that a warning names.
 _MOST_NAMED = 5
@@ -273,20 +275,14 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
                 )
         return rows
 
-    def _fit_estimator(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        params: dict[str, Any],
-        context: Any,
-    ) -> None:
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
+        y = arguments.y
         if self.estimator is None and y is not None:
-            y, _ = self._outcomes(np.asarray(y))
-            y = y[:, 0] if y.shape[1] == 1 else y
+            outcomes, _ = self._outcomes(np.asarray(y))
+            y = outcomes[:, 0] if outcomes.shape[1] == 1 else outcomes
         elif is_classifier(self._get_estimator()) and np.asarray(y).shape[1:] == (1,):
             y = column_or_1d(y, warn=True)
-        super()._fit_estimator(X, y, sample_weight, params, context)
+        super()._fit_estimator(arguments._replace(y=y), context)
 
     def _make_response(self) -> None:
         """None: the tests fit models of parts of the rows."""
@@ -303,12 +299,13 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         tests = self._tests(sample, rng)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.features_))
         tasks = [
-            (tests, self.test, columns, seed)
+            (tests, columns, seed)
             for columns, seed in zip(self.features_, seeds, strict=True)
         ]
+        test_feature: Callable[..., Finding] = getattr(ConditionalTests, self.test)
         with limit_blas(1):  # the nuisance regressions have small matrices
             tests.prepare(self.test)
-            findings = list(run(_tested, tasks, n_jobs=self.n_jobs))
+            findings = list(run(test_feature, tasks, n_jobs=self.n_jobs))
         self.statistics_, self.pvalues_, importances, errors, dofs = (
             np.array([getattr(finding, name) for finding in findings])
             for name in ("statistic", "pvalue", "importance", "error", "dof")
@@ -316,9 +313,9 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         self.adjusted_pvalues_ = adjusted_pvalues(self.pvalues_, self.correction)
         self.nuisance_scores_ = np.array([finding.scores for finding in findings])
         if self.test == "loco":
-            reach = t.isf(self.alpha / 2, dofs) * errors
-            self.intervals_low_ = importances - reach
-            self.intervals_high_ = importances + reach
+            half_widths = t.isf(self.alpha / 2, dofs) * errors
+            self.intervals_low_ = importances - half_widths
+            self.intervals_high_ = importances + half_widths
         self._warn_of_weakness([finding.dependence for finding in findings])
         self._warn_of_few_draws()
         return importances
@@ -393,32 +390,32 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         if isinstance(self.cv, Integral):
             n_halves = min(2 * self.cv, sample.rows.n_rows // 2 * 2)
             return random_folds(strata, n_halves, rng)
-        folds = np.full(original.index.max() + 1, -1)
-        splits = [test for _, test in self._splits(original, original.y, self.cv)]
-        for fold, test in enumerate(splits):
+        n_rows, folds = original.rows.n_rows, np.full(original.index.max() + 1, -1)
+        test_sets = [test for _, test in self._splits(original, original.y, self.cv)]
+        for fold, test in enumerate(test_sets):
             folds[original.index[test]] = fold
-        if (
-            len(np.unique(np.concatenate(splits))) < original.rows.n_rows
-            or sum(map(len, splits)) != original.rows.n_rows
-        ):
+        held_out = np.concatenate(test_sets)
+        if len(held_out) != n_rows or len(np.unique(held_out)) < n_rows:
             raise ValueError("cv must hold out each row of positive weight once.")
         folds = folds[sample.index]
         return 2 * folds + random_folds(folds, 2, rng)
 
-    def _warn_of_weakness(
-        self, dependence: list[tuple[tuple[float, float], ...]]
-    ) -> None:
-        """Warn of features whose nuisance regressions leave a dependence."""
-        pvalues, shares = np.moveaxis(np.array(dependence), 2, 0)
+    def _warn_of_weakness(self, dependence: list[tuple[Dependence, ...]]) -> None:
+        """Warn of features whose nuisance regressions leave a dependence.
+
+        Those of the target and of the feature, for each feature.
+        """
+        # Arrays (n_features, 2).
+        pvalues, r2 = np.moveaxis(np.array(dependence), 2, 0)
         weak = np.flatnonzero(pvalues.min(axis=1) * pvalues.size < _WEAK_LEVEL)
         if not len(weak):
             return
-        weakest = pvalues.argmin(axis=1)
-        share = np.take_along_axis(shares, weakest[:, None], axis=1)[:, 0]
-        weak = weak[np.argsort(-share[weak], kind="stable")]
+        weaker = pvalues.argmin(axis=1)
+        weaker_r2 = np.take_along_axis(r2, weaker[:, None], axis=1)[:, 0]
+        weak = weak[np.argsort(-weaker_r2[weak], kind="stable")]
         named = [
-            f"{self.player_names_[i]!r} (R² = {share[i]:.2f}, "
-            f"{('target', 'feature')[weakest[i]]})"
+            f"{self.player_names_[i]!r} (R² = {weaker_r2[i]:.2f}, "
+            f"{('target', 'feature')[weaker[i]]})"
             for i in weak[:_MOST_NAMED]
         ]
         more = f" and {len(weak) - _MOST_NAMED} more" if len(weak) > _MOST_NAMED else ""
@@ -459,10 +456,3 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self._by_feature(self.adjusted_pvalues_ < self.alpha)
-
-
-def _tested(
-    tests: ConditionalTests, test: str, columns: tuple[int, ...], seed: int
-) -> Finding:
-    """The finding of a test about some columns."""
-    return getattr(tests, test)(columns, seed)

@@ -1,10 +1,15 @@
-"""Tests of one feature, or group, given the other features."""
+"""Tests of one feature, or group, given the other features.
+
+`ConditionalTests` has a method for each: "gcm" (Shah & Peters 2020), "pcm" (Lundborg
+et al. 2024), "loco" (Williamson et al. 2023) and "hrt" (Tansey et al. 2022). All but
+"gcm" split the rows into two halves: those of even `half_folds` train, the others test.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,28 +26,31 @@ from sklearn_interpret.importance._base import (
     without_columns,
 )
 from sklearn_interpret.importance._nuisance import (
+    Dependence,
     Learner,
     Nuisance,
+    Residuals,
     coded,
     remaining_dependence,
     score,
 )
-from sklearn_interpret.importance._redrawn import Redraw, losses_of_draws
+from sklearn_interpret.importance._redrawn import Redraw, RedrawRequest, losses_of_draws
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
 # Estimated variances below this share of their mean count as this share: the direction
-# of the projected test is divided by them.
+# of the projected test is divided by them. Chosen by hand.
 _LEAST_VARIANCE = 0.1
-# Rows whose values of a feature the projected test compares with a row's own.
+# Rows whose values of a feature the projected test compares with a row's own. Chosen by
+# hand: each takes predictions of all rows, and more make the direction less noisy.
 _N_DONORS = 5
 # Numbers below this share of the deviation of those they come from are rounding errors.
 _ROUNDING = 1e-6
 # Relative differences of losses below this are ties.
 _TIE = 1e-9
-# P-value and R^2 of residuals that are not checked.
-_NOT_CHECKED = 1.0, 0.0
+# Of residuals that are not checked.
+_NOT_CHECKED = Dependence(pvalue=1.0, r2=0.0)
 
 
 @dataclass(frozen=True)
@@ -57,8 +65,8 @@ class Finding:
         Standard error of the importance, and the degrees of freedom of its t.
     scores : tuple of float
         Held-out R^2 of the regressions of target and feature; NaN where there is none.
-    dependence : tuple of tuple of float
-        For both, p-value and R^2 of a regression of its residuals.
+    dependence : tuple of Dependence
+        Of the residuals of both on the other features.
     """
 
     statistic: float
@@ -67,7 +75,7 @@ class Finding:
     error: float = np.nan
     dof: float = np.nan
     scores: tuple[float, float] = (np.nan, np.nan)
-    dependence: tuple[tuple[float, float], ...] = (_NOT_CHECKED,) * 2
+    dependence: tuple[Dependence, ...] = (_NOT_CHECKED, _NOT_CHECKED)
 
 
 @dataclass(eq=False)
@@ -109,23 +117,21 @@ class ConditionalTests:
         The importance is the share of the variance of the target's residuals that the
         feature's residuals explain.
         """
-        remaining, feature = self._remaining(columns), coded(self.rows, columns)
-        of_target, held_target, target_score = self.residuals(self.outcomes, remaining)
-        of_feature, held_feature, feature_score = self.residuals(feature, remaining)
-        pairs = (of_target, of_feature), (held_target, held_feature)
-        products, held_products = (
-            (left[:, :, None] * right[:, None]).reshape(len(left), -1)
-            for left, right in pairs
+        remaining = self._remaining(columns)
+        target = self.residuals(self.outcomes, remaining)
+        feature = self.residuals(coded(self.rows, columns), remaining)
+        statistic, pvalue = product_test(
+            _products(target.values, feature.values),
+            _products(target.held_out, feature.held_out),
+            self.weights,
         )
-        result = product_test(products, held_products, self.weights)
         root = np.sqrt(self.weights)[:, None]
-        fitted = np.linalg.lstsq(root * of_feature, root * of_target)[0]
-        unexplained = of_target - of_feature @ fitted
-        total = (self.weights @ of_target**2).sum()
+        slopes = np.linalg.lstsq(root * feature.values, root * target.values)[0]
+        unexplained = target.values - feature.values @ slopes
+        total = (self.weights @ target.values**2).sum()
         share = 1 - (self.weights @ unexplained**2).sum() / total if total > 0 else 0.0
-        scores = target_score, feature_score
-        checks = self._checks(remaining, scores, of_target, of_feature)
-        return Finding(*result, share, **checks)
+        checks = self._checks(remaining, target, feature)
+        return Finding(statistic, pvalue, share, **checks)
 
     def pcm(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Projected covariance measure (Lundborg et al. 2024, algorithm 1).
@@ -139,32 +145,31 @@ class ConditionalTests:
         The importance is the share of the variance of the target's residuals that those
         of the direction explain.
         """
-        remaining, half = self._remaining(columns), self.half_folds % 2 == 0
+        remaining, train, test = self._remaining(columns), self._train, ~self._train
         predicted, variance = self._predicted
-        donors = np.random.default_rng(seed).choice(np.flatnonzero(half), _N_DONORS)
+        donors = np.random.default_rng(seed).choice(np.flatnonzero(train), _N_DONORS)
         effect = predicted - np.mean(
             [self._with_values_of(i, columns) for i in donors], 0
         )
-        direction, *_ = self.residuals(effect, remaining)
+        direction = self.residuals(effect, remaining).values
         direction = np.where(
             _are_rounding(direction, predicted), 0.0, direction / variance
         )
-        if self._follow(coded(self.rows, columns), remaining).all():
+        if self._are_determined(coded(self.rows, columns), remaining).all():
             direction = np.zeros_like(direction)
-        of_target, held_target, target_score = self.residuals(self.outcomes, remaining)
-        projected, held_projected, effect_score = self.residuals(direction, remaining)
-        products = (of_target * projected).sum(axis=1)[~half]
-        held_out = (held_target * held_projected).sum(axis=1)[~half]
-        weights = self.weights[~half]
-        result = one_sided_test(products, weights, held_out)
+        target = self.residuals(self.outcomes, remaining)
+        projected = self.residuals(direction, remaining)
+        products = (target.values * projected.values).sum(axis=1)[test]
+        held_out_products = (target.held_out * projected.held_out).sum(axis=1)[test]
+        weights = self.weights[test]
+        statistic, pvalue = one_sided_test(products, weights, held_out_products)
         squares = [
-            weights @ (residuals[~half] ** 2).sum(axis=1)
-            for residuals in (of_target, projected)
+            weights @ (residuals.values[test] ** 2).sum(axis=1)
+            for residuals in (target, projected)
         ]
         share = max(weights @ products, 0.0) ** 2 / (np.prod(squares) or 1.0)
-        scores = target_score, effect_score
-        checks = self._checks(remaining, scores, of_target, projected)
-        return Finding(*result, share, **checks)
+        checks = self._checks(remaining, target, projected)
+        return Finding(statistic, pvalue, share, **checks)
 
     def loco(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Difference of held-out losses (Williamson et al. 2023, algorithm 4).
@@ -174,17 +179,19 @@ class ConditionalTests:
         """
         model, params = self.learner.model, self.learner.params
         remaining = without_columns(self.rows, columns, model, params)
-        even = self.half_folds % 2 == 0
         try:
-            without = self._losses(remaining)[~even]
+            reduced_losses = self._losses(remaining)
         except Exception:  # as many principal components as columns, for one
-            without = self._losses(hold_constant(self.rows, columns))[~even]
-        mean, variance, dof = _of_mean(without, self.weights[~even])
-        mean_with, variance_with, dof_with = _of_mean(
-            self._losses_with[even], self.weights[even]
+            reduced_losses = self._losses(hold_constant(self.rows, columns))
+        full = _Mean.of_values(
+            self._full_losses[self._train], self.weights[self._train]
         )
-        importance, error = mean - mean_with, np.sqrt(variance + variance_with)
-        statistic, dof = importance / error if error > 0 else 0.0, min(dof, dof_with)
+        test = ~self._train
+        reduced = _Mean.of_values(reduced_losses[test], self.weights[test])
+        importance = reduced.mean - full.mean
+        error = np.sqrt(reduced.variance + full.variance)
+        statistic = importance / error if error > 0 else 0.0
+        dof = min(reduced.dof, full.dof)
         return Finding(statistic, t.sf(statistic, dof), importance, error, dof)
 
     def hrt(self, columns: tuple[int, ...], seed: int) -> Finding:
@@ -193,13 +200,10 @@ class ConditionalTests:
         A model of one half of the rows predicts the other half, with the feature as it
         is and redrawn given the other features.
         """
-        remaining, half = self._remaining(columns), self.half_folds % 2 == 0
-        test = np.flatnonzero(~half)
+        remaining, test = self._remaining(columns), np.flatnonzero(~self._train)
         rng = np.random.default_rng(seed)
-        draws, residuals, feature_score = self.redraw(
-            self, columns, remaining, test, rng
-        )
-        model = self._of_half
+        redrawn = self.redraw(RedrawRequest(self, columns, remaining, test, rng))
+        model = self._half_model
         targets = self.outcomes[test]
         if self.learner.classes is not None:
             is_known = np.isin(self.learner.classes, model.classes_)
@@ -208,18 +212,22 @@ class ConditionalTests:
             make_response(model, "auto", None),
             self.rows.take(test),
             columns,
-            draws,
+            redrawn.draws,
             targets,
             self.weights[test],
         )
         observed, null = losses[0], losses[1:]
-        as_small = (null <= observed + _TIE * abs(observed)).sum()
-        gains = null - observed
-        spread = null.std()
-        statistic = gains.mean() / spread if spread > _TIE * abs(observed) else 0.0
-        checks = self._checks(remaining, (np.nan, feature_score), None, residuals)
-        pvalue = (1 + as_small) / (1 + len(null))
-        return Finding(statistic, pvalue, gains.mean(), **checks)
+        n_as_small = (null <= observed + _TIE * abs(observed)).sum()
+        pvalue = (1 + n_as_small) / (1 + len(null))
+        importance, deviation = (null - observed).mean(), null.std()
+        statistic = importance / deviation if deviation > _TIE * abs(observed) else 0.0
+        checks = self._checks(remaining, None, redrawn.residuals)
+        return Finding(statistic, pvalue, importance, **checks)
+
+    @property
+    def _train(self) -> NDArray[np.bool_]:
+        """Mask of the half of the rows that trains; the other half tests."""
+        return self.half_folds % 2 == 0
 
     def _remaining(self, columns: tuple[int, ...]) -> Rows:
         """Rows without some columns, for the nuisance regressions."""
@@ -227,10 +235,8 @@ class ConditionalTests:
             return drop_columns(self.rows, columns)
         return without_columns(self.rows, columns, self.nuisance.model)
 
-    def residuals(
-        self, targets: NDArray[np.float64], remaining: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Residuals of targets (n_rows, q), held-out ones, and their R^2.
+    def residuals(self, targets: NDArray[np.float64], remaining: Rows) -> Residuals:
+        """Residuals of targets (n_rows, q), zero in columns of rounding errors.
 
         Those of the default nuisance come from a model of all rows, as in Shah & Peters
         (2020, section 4): penalties keep it from overfitting, and at the ends of the
@@ -241,8 +247,11 @@ class ConditionalTests:
             predicted, learner = learner.of_all(remaining)
         held_out, score = self.held_out(learner, targets, remaining)
         residuals = targets - predicted if self.nuisance.model is None else held_out
-        vanish = self._follow(targets, remaining) | _are_rounding(residuals, targets)
-        return np.where(vanish, 0.0, residuals), np.where(vanish, 0.0, held_out), score
+        vanish = self._are_determined(targets, remaining)
+        vanish |= _are_rounding(residuals, targets)
+        return Residuals(
+            np.where(vanish, 0.0, residuals), np.where(vanish, 0.0, held_out), score
+        )
 
     def held_out(
         self, learner: Learner, targets: NDArray[np.float64], remaining: Rows
@@ -251,58 +260,59 @@ class ConditionalTests:
         residuals = targets - learner.held_out(remaining, self.half_folds // 2)
         return residuals, score(targets, residuals, self.weights)
 
-    def _follow(
+    def _are_determined(
         self, targets: NDArray[np.float64], remaining: Rows
     ) -> NDArray[np.bool_]:
-        """Flags (q,) of targets that are linear functions of the others."""
-        half = self.half_folds % 2 == 0
+        """Flags (q,) of targets that are linear functions of the other features."""
+        train = self._train
         table = coded(remaining, range(remaining.n_columns))
         table = np.column_stack([np.ones(len(table)), table])
-        residuals = targets - table @ np.linalg.lstsq(table[half], targets[half])[0]
-        return _are_rounding(residuals[~half], targets)
+        coefficients = np.linalg.lstsq(table[train], targets[train])[0]
+        return _are_rounding((targets - table @ coefficients)[~train], targets)
 
     def _checks(
-        self,
-        remaining: Rows,
-        scores: tuple[float, float],
-        *residuals: NDArray[np.float64] | None,
+        self, remaining: Rows, target: Residuals | None, feature: Residuals | None
     ) -> dict[str, Any]:
-        """Scores, and what is left in residuals (n_rows, q), as `Finding` has them."""
-        dependence = [
-            remaining_dependence(
-                left,
-                remaining,
-                self.nuisance,
-                self.weights,
-                self.half_folds,
-                self.index,
+        """Fields `scores` and `dependence` of a `Finding` with these residuals."""
+        scores, dependence = [], []
+        for residuals in (target, feature):
+            if residuals is None:
+                scores.append(np.nan)
+                dependence.append(_NOT_CHECKED)
+                continue
+            scores.append(residuals.score)
+            dependence.append(
+                remaining_dependence(
+                    residuals.values,
+                    remaining,
+                    self.nuisance,
+                    self.weights,
+                    self.half_folds,
+                    self.index,
+                )
             )
-            if left is not None
-            else _NOT_CHECKED
-            for left in residuals
-        ]
-        return {"scores": scores, "dependence": tuple(dependence)}
+        return {"scores": tuple(scores), "dependence": tuple(dependence)}
 
     def prepare(self, test: str) -> None:
         """Compute what a test needs for all features, before the work is divided."""
-        shared = {"pcm": "_predicted", "hrt": "_of_half", "loco": "_losses_with"}
+        shared = {"pcm": "_predicted", "hrt": "_half_model", "loco": "_full_losses"}
         if test in shared:
             getattr(self, shared[test])
 
     @cached_property
-    def _of_half(self) -> Any:
-        """The model of the target, fitted to the even parts."""
-        return self.learner.fitted(self.rows, np.flatnonzero(self.half_folds % 2 == 0))
+    def _half_model(self) -> Any:
+        """The model of the target, fitted to the half that trains."""
+        return self.learner.fitted(self.rows, np.flatnonzero(self._train))
 
     @cached_property
     def _predicted(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Predictions of the target, and its variance given all features: (n, q)."""
-        half = np.flatnonzero(self.half_folds % 2 == 0)
-        predicted = self.learner.outcomes(self._of_half, self.rows)
+        train = np.flatnonzero(self._train)
+        predicted = self.learner.outcomes(self._half_model, self.rows)
         squares = (self.outcomes - predicted) ** 2
         learner = self.nuisance(squares)
-        variance = learner.outcomes(learner.fitted(self.rows, half), self.rows)
-        mean = np.average(squares[half], axis=0, weights=self.weights[half])
+        variance = learner.outcomes(learner.fitted(self.rows, train), self.rows)
+        mean = np.average(squares[train], axis=0, weights=self.weights[train])
         least = np.where(mean > 0, _LEAST_VARIANCE * mean, 1.0)
         return predicted, np.maximum(variance, least)
 
@@ -311,12 +321,12 @@ class ConditionalTests:
     ) -> NDArray[np.float64]:
         """Predictions of the target with a row's values of some columns: (n, q)."""
         index = np.arange(self.rows.n_rows)
-        moved = dict.fromkeys(columns, np.full(len(index), donor))
-        rows = type(self.rows)(self.rows.mixed(index, moved))
-        return self.learner.outcomes(self._of_half, rows)
+        donors = dict.fromkeys(columns, np.full(len(index), donor))
+        rows = type(self.rows)(self.rows.mixed(index, donors))
+        return self.learner.outcomes(self._half_model, rows)
 
     @cached_property
-    def _losses_with(self) -> NDArray[np.float64]:
+    def _full_losses(self) -> NDArray[np.float64]:
         """Losses of the model with all features."""
         return self._losses(self.rows)
 
@@ -334,10 +344,25 @@ def _are_rounding(
     return np.sqrt(np.mean(values**2, axis=0)) <= _ROUNDING * size
 
 
-def _of_mean(
-    values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[float, float, float]:
-    """Weighted mean, its variance, and degrees of freedom."""
-    total = weights.sum()
-    mean, dof = weights @ values / total, max(total - 1, 1.0)
-    return mean, weights @ (values - mean) ** 2 / dof / total, dof
+def _products(
+    left: NDArray[np.float64], right: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Products of all pairs of columns: (n_rows, q_left * q_right)."""
+    return (left[:, :, None] * right[:, None]).reshape(len(left), -1)
+
+
+class _Mean(NamedTuple):
+    """A weighted mean, the variance of its error, and their degrees of freedom."""
+
+    mean: float
+    variance: float
+    dof: float
+
+    @classmethod
+    def of_values(
+        cls, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> _Mean:
+        """The mean of values (n_rows,)."""
+        total = weights.sum()
+        mean, dof = weights @ values / total, max(total - 1, 1.0)
+        return cls(mean, weights @ (values - mean) ** 2 / dof / total, dof)

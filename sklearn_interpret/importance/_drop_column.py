@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,8 @@ from sklearn_interpret.importance._base import (
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.responses.scoring import Metric
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -154,36 +156,43 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
         "removal": [StrOptions({"auto", "drop", "constant"})],
     }
 
-    def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
-        y, weights = self._targets(sample), None
+    def _measure(self, sample: Sample, response: Response) -> NDArray[np.float64]:
+        y = self._targets(sample)
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
-        if np.ptp(sample.weights) > 0:
+        has_weights = np.ptp(sample.weights) > 0
+        if has_weights:
             check_weights_are_taken(metrics)
-            weights = sample.weights
         estimator = self._unfitted()
-        constant = self.removal == "constant"
+        is_constant = self.removal == "constant"
         if self.removal == "auto":
-            constant = names_columns(estimator, self._fit_parameters(sample.index))
-        remove = hold_constant if constant else drop_columns
-        left_out = [((), None), *zip(self.features_, self.player_names_, strict=True)]
-        data = sample.rows, y, weights
-        tasks = [
-            (estimator, fit_params, remove, player, data, split, metrics)
-            for split in self._splits(sample, y, self.cv)
-            for fit_params in [self._fit_parameters(sample.index[split[0]])]
-            for player in left_out
-        ]
-        results = list(run(_scores, tasks, n_jobs=self.n_jobs))
-        scores = np.reshape(results, (-1, len(left_out), len(metrics)))
+            is_constant = names_columns(estimator, self._fit_parameters(sample.index))
+        refits = _Refits(
+            estimator,
+            hold_constant if is_constant else drop_columns,
+            sample,
+            sample.weights if has_weights else None,
+            metrics,
+        )
+        # The first model keeps all columns.
+        removals = [((), None), *zip(self.features_, self.player_names_, strict=True)]
+        tasks = []
+        for train, test in self._splits(sample, y, self.cv):
+            fit_params = self._fit_parameters(sample.index[train])
+            tasks += [
+                (refits, fit_params, train, test, columns, name)
+                for columns, name in removals
+            ]
+        results = list(run(_Refits.scores, tasks, n_jobs=self.n_jobs))
+        scores = np.reshape(results, (-1, len(removals), len(metrics)))
         return self._set_results(scores.transpose(2, 1, 0), metrics)
 
     def _set_results(
-        self, scores: NDArray[np.float64], metrics: list[Any]
+        self, scores: NDArray[np.float64], metrics: list[Metric]
     ) -> NDArray[np.float64]:
         """Set the fitted attributes from scores (n_metrics, 1 + n_players, n_folds)."""
         self.results_ = {}
-        for metric, of_metric in zip(metrics, scores, strict=True):
-            baseline, reduced = of_metric[0], of_metric[1:]
+        for metric, metric_scores in zip(metrics, scores, strict=True):
+            baseline, reduced = metric_scores[0], metric_scores[1:]
             importances = metric.worse * (reduced - baseline)
             # Features must not be selected for rounding errors.
             size = np.maximum(np.abs(reduced), np.abs(baseline))
@@ -200,28 +209,37 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
         }
 
 
-def _scores(
-    estimator: BaseEstimator,
-    fit_params: dict[str, Any],
-    remove: Callable[..., Any],
-    player: tuple[tuple[int, ...], str | None],
-    data: tuple[Rows, NDArray[Any], NDArray[np.float64] | None],
-    split: tuple[NDArray[np.intp], NDArray[np.intp]],
-    metrics: list[Any],
-) -> list[float]:
-    """Scores on held-out rows of a model fitted without some columns."""
-    (columns, name), (rows, y, weights), (train, test) = player, data, split
-    if columns:
-        rows = remove(rows, columns)
-    X_train, X_test = rows.take(train).native, rows.take(test).native
-    try:
-        fitted = clone(estimator).fit(X_train, y[train], **fit_params)
-    except Exception as error:
-        if name is None:
-            raise
-        raise ValueError(
-            f"The estimator can't be fitted without {name!r}: {error} "
-            'removal="constant" keeps all columns.'
-        ) from error
-    weights = None if weights is None else weights[test]
-    return [metric(fitted, X_test, y[test], weights) for metric in metrics]
+@dataclass(frozen=True, eq=False)
+class _Refits:
+    """Fits of the model without some columns, and their scores."""
+
+    estimator: BaseEstimator
+    remove: Callable[[Rows, Sequence[int]], Rows]
+    sample: Sample
+    weights: NDArray[np.float64] | None  # of the scores; None where all are equal
+    metrics: list[Metric]
+
+    def scores(
+        self,
+        fit_params: dict[str, Any],
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+        columns: tuple[int, ...],
+        name: str | None,
+    ) -> list[float]:
+        """Scores of a fold without columns, those of a player of this name."""
+        rows, y = self.sample.rows, self.sample.y
+        if columns:
+            rows = self.remove(rows, columns)
+        X_train, X_test = rows.take(train).native, rows.take(test).native
+        try:
+            fitted = clone(self.estimator).fit(X_train, y[train], **fit_params)
+        except Exception as error:
+            if name is None:
+                raise
+            raise ValueError(
+                f"The estimator can't be fitted without {name!r}: {error} "
+                'removal="constant" keeps all columns.'
+            ) from error
+        weights = None if self.weights is None else self.weights[test]
+        return [metric(fitted, X_test, y[test], weights) for metric in self.metrics]

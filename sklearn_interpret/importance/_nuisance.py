@@ -1,11 +1,16 @@
-"""Regressions that tests of conditional importance rest on, and a check of them."""
+"""Regressions that tests of conditional importance rest on, and a check of them.
+
+The default one is an additive model of the features (`AdditiveModel`), to which
+surfaces of pairs and jumps are added where its residuals show them. `Learner` fits a
+model to parts of the rows; `remaining_dependence` checks residuals.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,23 +29,30 @@ from sklearn_interpret.exceptions import ExtrapolationWarning
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret.additive import GAMRegressor
 
-# Splines of a feature, and of a curve for each level: with 16, curves over the hours of
-# a day are too smooth, and 8 % of null features are rejected on 100 rows.
-_N_SPLINES, _OF_CURVES = 10, 24
-# Most surfaces and most jumps of a model, and most surfaces that are added before it is
-# fitted again.
-_MOST_PAIRS, _MOST_JUMPS, _PAIRS_A_ROUND = 10, 5, 3
+# Splines of a feature.
+_N_SPLINES = 10
+# Splines of a curve for each level: with 16, curves over the hours of a day are too
+# smooth, and 8 % of null features are rejected on 100 rows.
+_N_SPLINES_BY_LEVEL = 24
+# Most surfaces and most jumps of a model, to bound its time; chosen by hand.
+_MOST_PAIRS, _MOST_JUMPS = 10, 5
+# Most surfaces that are added before the model is fitted again: more save fits, but
+# some of them may explain the same residuals.
+_PAIRS_PER_ROUND = 3
 # Largest p-value of a surface or a jump that is added. One that is not there does less
 # harm than one that is left out.
 _LEVEL = 0.1
-# Residuals below this share of a target's variance are nothing to search in: additive
-# models round columns to bins, which leaves more than rounding errors.
-_NOTHING_LEFT = 1e-5
-# Trees that check the residuals of the default nuisance. Random splits find surfaces in
-# few rows, most of which training needs: they have more than two folds. Boosted trees
-# find any dependence in many rows, and take less time.
-_FEW_ROWS, _FOLDS_OF_FEW = 1000, 3
+# Residuals below this share of a target's variance are not searched: additive models
+# round columns to bins, which leaves more than rounding errors.
+_NEGLIGIBLE = 1e-5
+# Trees that check the residuals of the default nuisance. Up to this number of rows they
+# have random splits, which find surfaces in few rows, and more than two folds, since
+# training needs most rows. Boosted trees find any dependence in many rows, and take
+# less time.
+_FEW_ROWS = 1000
+_N_FOLDS_OF_FEW_ROWS = 3
 _RANDOM_TREES = {"n_estimators": 20, "min_samples_leaf": 3, "random_state": 0}
 _BOOSTED_TREES = {
     "max_iter": 50,
@@ -55,9 +67,16 @@ _MOST_COLUMNS = 50
 _MOST_TARGETS = 10
 
 
+class Jump(NamedTuple):
+    """A step of a column's effect."""
+
+    column: int
+    cut: float  # larger values are beyond the step
+
+
 @dataclass(frozen=True)
 class Structure:
-    """Terms of an additive model other than one for each column.
+    """Terms of an additive model besides that of each column.
 
     Parameters
     ----------
@@ -68,7 +87,7 @@ class Structure:
     """
 
     pairs: tuple[tuple[int, int], ...] = ()
-    jumps: tuple[tuple[int, float], ...] = ()
+    jumps: tuple[Jump, ...] = ()
 
     def table(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         """Columns (n_rows, n_columns) and flags of the rows beyond each jump."""
@@ -91,8 +110,9 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         weights = np.ones(len(targets))
         if sample_weight is not None:
             weights = np.asarray(sample_weight, dtype=np.float64)
-        used = np.flatnonzero(weights)
-        rows, targets, weights = as_rows(X).take(used), targets[used], weights[used]
+        positive = np.flatnonzero(weights)
+        rows, targets = as_rows(X).take(positive), targets[positive]
+        weights = weights[positive]
         self._one_target = targets.ndim == 1
         targets = targets.reshape(len(targets), -1).T
         self._codes = [
@@ -150,20 +170,21 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
 
 
 def _codes_of_labels(labels: Iterable[Any]) -> dict[Any, int]:
+    """Position of each label, by a key that missing values share."""
     return {label_key(label): code for code, label in enumerate(labels)}
 
 
 @dataclass(frozen=True, eq=False)
 class _Regression:
-    """A target, and columns of numbers and codes of levels for an additive model."""
+    """The regression of one target on columns, by an additive model."""
 
-    columns: NDArray[np.float64]
-    are_levels: NDArray[np.bool_]
+    columns: NDArray[np.float64]  # numbers and codes of levels, (n_rows, n_columns)
+    are_levels: NDArray[np.bool_]  # which columns are codes, (n_columns,)
     target: NDArray[np.float64]
     weights: NDArray[np.float64]
 
-    def fitted(self, structure: Structure) -> Any:
-        """A model of some structure."""
+    def fitted(self, structure: Structure) -> GAMRegressor:
+        """A model with a structure."""
         from sklearn_interpret.additive import GAMRegressor  # slow to import
 
         table, n_columns = structure.table(self.columns), self.columns.shape[1]
@@ -171,58 +192,60 @@ class _Regression:
             j: "category" if j >= n_columns or self.are_levels[j] else "spline"
             for j in range(table.shape[1])
         }
-        curves = [
+        curves_by_level = [
             pair for pair in structure.pairs if self.are_levels[list(pair)].sum() == 1
         ]
         model = GAMRegressor(
             terms=terms | dict.fromkeys(structure.pairs, "tensor"),
             n_splines=dict.fromkeys(terms, _N_SPLINES)
-            | dict.fromkeys(curves, _OF_CURVES),
+            | dict.fromkeys(curves_by_level, _N_SPLINES_BY_LEVEL),
             handle_unknown="zero",
             missing="level",
         )
         return model.fit(table, self.target, sample_weight=self.weights)
 
-    def search(self) -> tuple[Any, Structure]:
+    def search(self) -> tuple[GAMRegressor, Structure]:
         """A model with the structure that residuals show, fit after fit; and that."""
-        wider = Structure()
+        structure = Structure()
         while True:
-            model, structure = self.fitted(wider), wider
-            wider = self._extended(model, structure)
-            if wider == structure:
+            model = self.fitted(structure)
+            extended = self._extended(model, structure)
+            if extended == structure:
                 return model, structure
+            structure = extended
 
-    def _extended(self, model: Any, structure: Structure) -> Structure:
-        """A structure, with the pairs and the jump that a model's residuals show."""
+    def _extended(self, model: GAMRegressor, structure: Structure) -> Structure:
+        """The structure with the pairs and the jump that a model's residuals show."""
         weights = self.weights
         effects = model.transform(structure.table(self.columns))
         residuals = self.target - model.intercept_ - effects.sum(axis=1)
         mean = np.average(self.target, weights=weights)
-        spread = weights @ (self.target - mean) ** 2
-        if weights @ residuals**2 <= _NOTHING_LEFT * spread:
+        total = weights @ (self.target - mean) ** 2
+        if weights @ residuals**2 <= _NEGLIGIBLE * total:
             return structure
         pairs = interacting_pairs(
             self.columns,
             self.are_levels,
             residuals,
             weights,
-            most=min(_PAIRS_A_ROUND, _MOST_PAIRS - len(structure.pairs)),
+            most=min(_PAIRS_PER_ROUND, _MOST_PAIRS - len(structure.pairs)),
             level=_LEVEL,
             skip=structure.pairs,
         )
-        jumps = []
+        candidates = []
         for j in np.flatnonzero(~self.are_levels).tolist():
             cut, pvalue = clearest_jump(
                 self.columns[:, j], residuals + effects[:, j], weights
             )
-            jumps.append((pvalue, (j, cut)))
-        clear = [
+            candidates.append((pvalue, Jump(j, cut)))
+        jumps = [
             jump
-            for pvalue, jump in sorted(jumps)
-            if pvalue * len(jumps) <= _LEVEL and jump not in structure.jumps
+            for pvalue, jump in sorted(candidates)
+            if pvalue * len(candidates) <= _LEVEL and jump not in structure.jumps
         ]
-        room = min(1, _MOST_JUMPS - len(structure.jumps))
-        return Structure((*structure.pairs, *pairs), (*structure.jumps, *clear[:room]))
+        # At most one in a round: the next ones may be its shadows.
+        jumps = jumps[: min(1, _MOST_JUMPS - len(structure.jumps))]
+        return Structure((*structure.pairs, *pairs), (*structure.jumps, *jumps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,11 +287,14 @@ class Learner:
         return probabilities[:, 1:] if len(self.classes) == 2 else probabilities
 
     def of_all(self, rows: Rows) -> tuple[NDArray[np.float64], Learner]:
-        """Predictions (n_rows, q) by a model of all rows, and a learner like it."""
-        model, like = self.fitted(rows, np.arange(rows.n_rows)), self
-        if isinstance(model, AdditiveModel):  # a search takes several fits
-            like = replace(self, model=AdditiveModel(model.structures_))
-        return self.outcomes(model, rows), like
+        """Predictions (n_rows, q) by a model of all rows, and its learner.
+
+        That learner has the structures of the model, whose search takes several fits.
+        """
+        model, learner = self.fitted(rows, np.arange(rows.n_rows)), self
+        if isinstance(model, AdditiveModel):
+            learner = replace(self, model=AdditiveModel(model.structures_))
+        return self.outcomes(model, rows), learner
 
     def held_out(self, rows: Rows, folds: NDArray[np.intp]) -> NDArray[np.float64]:
         """Predictions (n_rows, q) of each fold by a model of the others."""
@@ -314,9 +340,9 @@ def coded(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:
 
     Numbers have the deviation 1, for penalties and decompositions.
     """
-    numbers, tables = _are_numbers(rows), []
+    are_numbers, tables = _are_numbers(rows), []
     for j in columns:
-        if not numbers[j]:
+        if not are_numbers[j]:
             codes, labels = rows.encode_column(j)
             tables.append(codes[:, None] == np.arange(len(labels) - 1))
             continue
@@ -331,6 +357,7 @@ def coded(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:
 
 
 def _are_numbers(rows: Rows) -> NDArray[np.bool_]:
+    """Which columns are numbers, and no categories: (n_columns,)."""
     return rows.are_numbers & ~resolve_categorical("auto", rows)
 
 
@@ -339,10 +366,25 @@ def score(
     residuals: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> float:
-    """Held-out R^2 of all columns together."""
+    """R^2 of targets (n_rows, q) with these residuals, of all columns together."""
     mean = np.average(targets, axis=0, weights=weights)
-    spread = (weights @ (targets - mean) ** 2).sum()
-    return 1 - (weights @ residuals**2).sum() / spread if spread > 0 else 0.0
+    total = (weights @ (targets - mean) ** 2).sum()
+    return 1 - (weights @ residuals**2).sum() / total if total > 0 else 0.0
+
+
+class Residuals(NamedTuple):
+    """Residuals of a regression on the other features."""
+
+    values: NDArray[np.float64]  # (n_rows, q)
+    held_out: NDArray[np.float64]  # of models of other rows, (n_rows, q)
+    score: float  # held-out R^2
+
+
+class Dependence(NamedTuple):
+    """How much residuals depend on the features of their regression."""
+
+    pvalue: float
+    r2: float
 
 
 def remaining_dependence(
@@ -352,12 +394,13 @@ def remaining_dependence(
     weights: NDArray[np.float64],
     half_folds: NDArray[np.intp],
     index: NDArray[np.intp],
-) -> tuple[float, float]:
-    """P-value and R^2 of residuals (n_rows, q) with held-out predictions of them.
+) -> Dependence:
+    """Dependence of residuals (n_rows, q) on held-out predictions of them.
 
     The p-value is that of a positive mean of their products, R^2 that of a line.
-    The model is of another kind than the nuisance that left the residuals: trees after
-    the default one, and that after the user's own. Of many columns it is always trees.
+    The predictions come from a model of another kind than the nuisance that left the
+    residuals: trees check the default nuisance, and that checks the user's own, or
+    trees if columns are many.
 
     Rows of the same `index` are one row of the input, repeated for its weight: they
     have the same noise. They are held out together, and their products are one.
@@ -369,17 +412,17 @@ def remaining_dependence(
         n_components = min(_MOST_TARGETS, len(residuals))
         residuals = PCA(n_components, svd_solver="full").fit_transform(residuals)
     _, first, copies = np.unique(index, return_index=True, return_inverse=True)
-    check, n_folds = Nuisance(None, nuisance.weights), 2
+    checking, n_folds = Nuisance(None, nuisance.weights), 2
     if nuisance.model is None or remaining.n_columns > _MOST_COLUMNS:
         remaining = as_rows(coded(remaining, range(remaining.n_columns)))
         trees = HistGradientBoostingRegressor(**_BOOSTED_TREES)
         if len(first) < _FEW_ROWS:
-            trees, n_folds = ExtraTreesRegressor(**_RANDOM_TREES), _FOLDS_OF_FEW
-        check = replace(check, model=trees)
+            trees, n_folds = ExtraTreesRegressor(**_RANDOM_TREES), _N_FOLDS_OF_FEW_ROWS
+        checking = replace(checking, model=trees)
     folds = half_folds[first][copies] % n_folds
-    predicted = check(residuals).held_out(remaining, folds)
+    predicted = checking(residuals).held_out(remaining, folds)
     products = weights * (residuals * predicted).sum(axis=1)
     sums = np.bincount(copies, products).astype(np.float64, copy=False)
-    pvalue = one_sided_test(sums, np.ones(len(first)))[1]
+    _, pvalue = one_sided_test(sums, np.ones(len(first)))
     squares = [weights @ (values**2).sum(axis=1) for values in (residuals, predicted)]
-    return pvalue, products.sum() ** 2 / (np.prod(squares) or 1.0)
+    return Dependence(pvalue, products.sum() ** 2 / (np.prod(squares) or 1.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,9 @@ from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance._base import BaseImportance
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.responses.response import Response
 
 # A range of a curve below this, relative to its size, is rounding error.
 _ROUNDING = 1e-12
@@ -136,7 +139,7 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
+    def _measure(self, sample: Sample, response: Response) -> NDArray[np.float64]:
         settings = self.get_params(deep=False)
         for name in ("estimator", "threshold", "subsample", "random_state", "verbose"):
             del settings[name]
@@ -155,9 +158,10 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
 def _variation(average: NDArray[np.float64], categorical: bool) -> float:
     """Variation of a curve (G,), or mean variation of several (k, G)."""
     curves = np.atleast_2d(average)
-    span = np.ptp(curves, axis=1) if curves.shape[1] else np.zeros(len(curves))
-    varies = span > _ROUNDING * np.abs(curves).max(axis=1, initial=0.0)
+    ranges = np.ptp(curves, axis=1) if curves.shape[1] else np.zeros(len(curves))
+    varies = ranges > _ROUNDING * np.abs(curves).max(axis=1, initial=0.0)
     if not varies.any():  # a feature must not be selected for rounding errors
         return 0.0
-    sizes = span / 4 if categorical else curves.std(axis=1, ddof=1)
-    return np.where(varies, sizes, 0.0).mean()
+    # Greenwell et al. (2018): a quarter of the range estimates a standard deviation.
+    variations = ranges / 4 if categorical else curves.std(axis=1, ddof=1)
+    return np.where(varies, variations, 0.0).mean()

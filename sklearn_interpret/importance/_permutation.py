@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,11 @@ from sklearn_interpret._model.responses.scoring import (
 )
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret.importance._base import BaseImportance, summary
+from sklearn_interpret.importance._base import AnySample, BaseImportance, summary
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.responses.scoring import Metric
 
 Scoring = str | Callable[..., Any]
 
@@ -210,13 +214,14 @@ class PermutationImportance(BaseImportance):
     def _weights_count_rows(self) -> bool:
         return self.method == "exact"
 
-    def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
+    def _measure(self, sample: AnySample, response: Response) -> NDArray[np.float64]:
         sample = self._with_targets(sample)
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         self._check_comparison(metrics)
-        in_partitions = isinstance(sample, PartitionedSample)
-        measure = self._scores_in_partitions if in_partitions else self._scores
-        baseline, scores = measure(sample, metrics)
+        if isinstance(sample, PartitionedSample):
+            baseline, scores = self._scores_in_partitions(sample, metrics)
+        else:
+            baseline, scores = self._scores(sample, metrics)
         self.results_ = {}
         for i, metric in enumerate(metrics):
             importances = self._compare(metric, baseline[i], scores[:, :, i])
@@ -234,9 +239,12 @@ class PermutationImportance(BaseImportance):
         }
 
     def _scores(
-        self, sample: Sample, metrics: list[Any]
+        self, sample: Sample, metrics: list[Metric]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Scores of the rows (n_metrics,), and permuted (n_players, r, n_metrics)."""
+        """Scores of the rows (n_metrics,), and of the permuted rows.
+
+        Those are (n_players, r, n_metrics), with r repeats.
+        """
         check_several_rows(sample.rows.n_rows)
         model, players = self.estimator_, self.features_
         strata: list[Any] = [None] * len(players)
@@ -256,7 +264,7 @@ class PermutationImportance(BaseImportance):
         return permuted.baseline, scores
 
     def _scores_in_partitions(
-        self, sample: Any, metrics: list[Any]
+        self, sample: PartitionedSample, metrics: list[Metric]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `_scores`, of rows in partitions."""
         for name, value, accepted in (
@@ -279,7 +287,8 @@ class PermutationImportance(BaseImportance):
             np.iinfo(np.int32).max, size=(len(self.features_), self.n_repeats)
         )
 
-    def _check_comparison(self, metrics: list[Any]) -> None:
+    def _check_comparison(self, metrics: list[Metric]) -> None:
+        """Refuse ratios of scores that are not derived from a loss."""
         for metric in metrics:
             if self.comparison == "ratio" and metric.orientation is None:
                 raise ValueError(
@@ -288,16 +297,17 @@ class PermutationImportance(BaseImportance):
                 )
 
     def _compare(
-        self, metric: Any, before: float, after: NDArray[np.float64]
+        self, metric: Metric, before: float, after: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Importances from scores before and after a permutation."""
         if self.comparison == "difference":
             # Not the sign times the difference, which may be minus zero.
             return metric.worse * after - metric.worse * before
-        before, after = metric.as_loss(before), metric.as_loss(after)
-        if not before > 0:
+        loss_before = metric.as_loss(before)
+        loss_after: Any = metric.as_loss(after)
+        if not loss_before > 0:
             raise ValueError(
                 f"comparison='ratio' divides by the loss of the original rows, but "
-                f"that of {metric.name!r} is {before:g}."
+                f"that of {metric.name!r} is {loss_before:g}."
             )
-        return after / before
+        return loss_after / loss_before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -208,18 +208,19 @@ class PermutationTest(RefittingMixin, BaseImportance):
             sample = replace(sample, y=y[:, 0])
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_permutations)
-        estimator, players = self._unfitted(), self.features_
-        getter = self.importance_getter
+        estimator, getter = self._unfitted(), self.importance_getter
         if getter == "permutation":
             _check_has_folds(self.estimator_, sample)
             sample = copies(sample)
             params = self._parameters_of_copies(sample)
-            observed = _held_out_importances(estimator, params, players, sample, rng)
+            refits = _Refits(estimator, params, getter, self.features_)
+            observed = refits.held_out_importances(sample, rng)
         else:
             params = self._fit_parameters(sample.index)
-            observed = _native_of_players(self.estimator_, getter, players, sample)
-        tasks = [(seed, estimator, params, getter, players, sample) for seed in seeds]
-        null = run(_null_importances, tasks, n_jobs=self.n_jobs)
+            refits = _Refits(estimator, params, getter, self.features_)
+            observed = refits.native_importances(self.estimator_, sample)
+        tasks = [(refits, sample, seed) for seed in seeds]
+        null = run(_Refits.null_importances, tasks, n_jobs=self.n_jobs)
         self.null_importances_ = np.stack(list(null))
         self._check_distribution()
         self._warn_of_fixed_sum(observed)
@@ -227,11 +228,12 @@ class PermutationTest(RefittingMixin, BaseImportance):
         return observed[:, None]
 
     def _warn_of_fixed_sum(self, observed: NDArray[np.float64]) -> None:
-        """Warn if importances have a fixed sum, which makes p-values depend."""
-        table = np.vstack([observed, self.null_importances_])
-        sums = table.sum(axis=1)
+        """Warn if importances have a fixed sum: p-values depend on other features."""
+        importances = np.vstack([observed, self.null_importances_])
+        sums = importances.sum(axis=1)
         sums = sums[sums != 0]  # without models that use no feature
-        if len(self.features_) < 2 or len(sums) < 2 or not np.ptp(table, axis=0).any():
+        vary = np.ptp(importances, axis=0).any()
+        if len(self.features_) < 2 or len(sums) < 2 or not vary:
             return
         if np.ptp(sums) <= _ROUNDING * np.abs(sums).max():
             warn(
@@ -246,11 +248,12 @@ class PermutationTest(RefittingMixin, BaseImportance):
     def _check_distribution(self) -> None:
         """Refuse a positive distribution for importances that are not."""
         null = self.null_importances_
-        bad = np.flatnonzero((null <= 0).any(axis=0) & (np.ptp(null, axis=0) > 0))
-        if self.distribution in POSITIVE_DISTRIBUTIONS and len(bad):
+        varies = np.ptp(null, axis=0) > 0
+        unfit = np.flatnonzero((null <= 0).any(axis=0) & varies)
+        if self.distribution in POSITIVE_DISTRIBUTIONS and len(unfit):
             raise ValueError(
                 f"distribution={self.distribution!r} is for positive importances; with "
-                f"shuffled targets {self.player_names_[bad[0]]!r} has others: "
+                f"shuffled targets {self.player_names_[unfit[0]]!r} has others: "
                 'use "empirical" or "normal".'
             )
 
@@ -273,55 +276,51 @@ def _check_has_folds(estimator: BaseEstimator, sample: Sample) -> None:
         )
 
 
-def _null_importances(
-    seed: int,
-    estimator: BaseEstimator,
-    fit_params: dict[str, Any],
-    getter: str | Callable[..., Any],
-    players: list[tuple[int, ...]],
-    sample: Sample,
-) -> NDArray[np.float64]:
-    """Importances of the players with shuffled targets."""
-    rng = np.random.RandomState(seed)
-    # A permutation of the targets, or draws in the shares of unequal weights.
-    sample = replace(sample, y=sample.y[random_donors(sample.weights, rng)])
-    if getter == "permutation":
-        return _held_out_importances(estimator, fit_params, players, sample, rng)
-    model = clone(estimator).fit(sample.rows.native, sample.y, **fit_params)
-    return _native_of_players(model, getter, players, sample)
+@dataclass(frozen=True, eq=False)
+class _Refits:
+    """Fits of a model, and the importances of players in them."""
 
+    estimator: BaseEstimator
+    fit_params: dict[str, Any]
+    getter: str | Callable[..., Any]
+    players: list[tuple[int, ...]]
 
-def _native_of_players(
-    model: BaseEstimator,
-    getter: str | Callable[..., Any],
-    players: list[tuple[int, ...]],
-    sample: Sample,
-) -> NDArray[np.float64]:
-    """The model's own importances, summed over the members of each player."""
-    importances = native_importances(model, getter, sample.rows.n_columns)
-    return np.array([importances[list(columns)].sum() for columns in players])
+    def null_importances(self, sample: Sample, seed: int) -> NDArray[np.float64]:
+        """Importances of the players with shuffled targets."""
+        rng = np.random.RandomState(seed)
+        # A permutation of the targets, or draws in the shares of unequal weights.
+        sample = replace(sample, y=sample.y[random_donors(sample.weights, rng)])
+        if self.getter == "permutation":
+            return self.held_out_importances(sample, rng)
+        model = clone(self.estimator)
+        model.fit(sample.rows.native, sample.y, **self.fit_params)
+        return self.native_importances(model, sample)
 
+    def native_importances(
+        self, model: BaseEstimator, sample: Sample
+    ) -> NDArray[np.float64]:
+        """A model's own importances, summed over the members of each player."""
+        importances = native_importances(model, self.getter, sample.rows.n_columns)
+        return np.array([importances[list(columns)].sum() for columns in self.players])
 
-def _held_out_importances(
-    estimator: BaseEstimator,
-    fit_params: dict[str, Any],
-    players: list[tuple[int, ...]],
-    sample: Sample,
-    rng: np.random.RandomState,
-) -> NDArray[np.float64]:
-    """Mean loss increases of held-out rows, relative to their root mean square."""
-    X, y, weights = sample.rows.native, sample.y, sample.weights
-    increases = np.empty((len(players), len(y)))
-    n_folds = min(_N_FOLDS, len(y) // 2)
-    folds, scales = random_folds(y, n_folds, rng), _loss_scales(y, weights)
-    for fold in range(folds.max() + 1):
-        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        params = parameters_of_rows(X, fit_params, train)
-        rows = sample.rows.take(train).native
-        model = clone(estimator).fit(rows, y[train], **params)
-        held_out = Sample(sample.rows.take(test), y[test], weights[test])
-        increases[:, test] = loss_increases(model, held_out, players, scales, rng)
-    return mean_to_root_mean_square(increases, weights)
+    def held_out_importances(
+        self, sample: Sample, rng: np.random.RandomState
+    ) -> NDArray[np.float64]:
+        """Mean loss increases of held-out rows, relative to their root mean square."""
+        X, y, weights = sample.rows.native, sample.y, sample.weights
+        increases = np.empty((len(self.players), len(y)))
+        n_folds = min(_N_FOLDS, len(y) // 2)
+        folds, scales = random_folds(y, n_folds, rng), _loss_scales(y, weights)
+        for fold in range(folds.max() + 1):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            params = parameters_of_rows(X, self.fit_params, train)
+            X_train = sample.rows.take(train).native
+            model = clone(self.estimator).fit(X_train, y[train], **params)
+            held_out = Sample(sample.rows.take(test), y[test], weights[test])
+            increases[:, test] = loss_increases(
+                model, held_out, self.players, scales, rng
+            )
+        return mean_to_root_mean_square(increases, weights)
 
 
 def _loss_scales(

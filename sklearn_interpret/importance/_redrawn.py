@@ -1,10 +1,15 @@
-"""Columns redrawn given the other columns, and losses of a model with them."""
+"""Columns redrawn given the other columns, and losses of a model with them.
+
+For the holdout randomization test (Tansey et al. 2022): `Redraw` draws values of
+columns for some rows, and `losses_of_draws` are the losses of a model with them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +17,13 @@ from sklearn.linear_model import RidgeCV
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.permutations import random_donors
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.validation import call_parameter
-from sklearn_interpret.exceptions import UnreadableModelError
-from sklearn_interpret.importance._nuisance import coded
+from sklearn_interpret.importance._nuisance import Residuals, coded
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
@@ -26,19 +31,43 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.importance._conditional_tests import ConditionalTests
 
-# Levels of a column (a native vector), and their codes (n_rows, 1 + n_samples).
-Draws = tuple[Any, NDArray[np.intp]]
-
 # Numbers with at most this many distinct values are drawn as levels.
 _MOST_LEVELS = 12
 # The tree of the residuals' sizes: residuals are permuted within its leaves.
-_LEAVES = {"max_leaf_nodes": 8, "min_samples_leaf": 0.05, "random_state": 0}
-# Sizes below this share of their mean count as this share.
+_TREE_PARAMETERS = {"max_leaf_nodes": 8, "min_samples_leaf": 0.05, "random_state": 0}
+# Sizes below this share of their mean count as this share: residuals are divided by
+# them. Chosen by hand.
 _LEAST_SIZE = 0.1
 # The regression behind normal draws.
 _LINEAR = RidgeCV(np.logspace(-3, 3, 13))
-# Values that are encoded for trees at once.
-_AT_ONCE = 2**14
+# Values that are encoded for trees in one block, to bound memory.
+_VALUES_PER_BLOCK = 2**14
+
+
+@dataclass(frozen=True, eq=False)
+class RedrawRequest:
+    """Columns that are redrawn for some rows, given the other columns."""
+
+    tests: ConditionalTests  # all rows, and their regressions
+    columns: tuple[int, ...]
+    remaining: Rows  # all rows without the columns
+    test: NDArray[np.intp]  # positions of the rows that get draws
+    rng: np.random.Generator
+
+
+class Draws(NamedTuple):
+    """Values of a column as they are, and drawn ones."""
+
+    levels: Any  # the distinct values, a native vector
+    # Positions of the values in `levels`, first those as they are.
+    codes: NDArray[np.intp]  # (n_test, 1 + n_samples)
+
+
+class Redrawn(NamedTuple):
+    """Draws of columns, and the regressions behind them."""
+
+    draws: list[Draws]  # of each column
+    residuals: Residuals | None  # None of the user's function
 
 
 @dataclass(frozen=True)
@@ -56,39 +85,22 @@ class Redraw:
     sampler: str | Callable[..., Any]
     n_samples: int
 
-    def __call__(
-        self,
-        tests: ConditionalTests,
-        columns: tuple[int, ...],
-        remaining: Rows,
-        test: NDArray[np.intp],
-        rng: np.random.Generator,
-    ) -> tuple[list[Draws], NDArray[np.float64] | None, float]:
-        """Draws for the rows at `test`.
-
-        Returns
-        -------
-        draws : list of tuple
-            For each column, its levels (a native vector) and their codes of shape
-            (n_test, 1 + n_samples), first those of the values as they are.
-        residuals : ndarray of shape (n_rows, r) or None
-            Those of the regressions on the others; None with the user's function.
-        score : float
-            Held-out R^2 of the regressions.
-        """
-        rows = tests.rows
-        residuals, score = None, np.nan
+    def __call__(self, request: RedrawRequest) -> Redrawn:
+        """Draws of the columns."""
+        rows, columns = request.tests.rows, request.columns
+        residuals = None
         if callable(self.sampler):
-            values = self._called(self.sampler, rows.take(test), columns, rng)
+            test_rows = rows.take(request.test)
+            values = self._called(self.sampler, test_rows, columns, request.rng)
         elif any(_has_levels(rows, j) for j in columns):
-            return self._drawn_levels(tests, columns, remaining, test, rng)
+            return self._drawn_levels(request)
         else:
-            values, residuals, score = self._drawn_numbers(
-                tests, columns, remaining, test, rng
-            )
-        pairs = zip(columns, values, strict=True)
-        draws = [_as_levels(rows, test, j, sampled) for j, sampled in pairs]
-        return draws, residuals, score
+            values, residuals = self._drawn_numbers(request)
+        draws = [
+            _as_draws(rows, request.test, j, sampled)
+            for j, sampled in zip(columns, values, strict=True)
+        ]
+        return Redrawn(draws, residuals)
 
     def _called(
         self,
@@ -110,60 +122,64 @@ class Redraw:
         return np.stack(samples, axis=2).transpose(1, 0, 2)
 
     def _drawn_numbers(
-        self,
-        tests: ConditionalTests,
-        columns: tuple[int, ...],
-        remaining: Rows,
-        test: NDArray[np.intp],
-        rng: np.random.Generator,
-    ) -> tuple[Any, NDArray[np.float64], float]:
-        """Conditional means plus residuals of like rows, or normal ones."""
+        self, request: RedrawRequest
+    ) -> tuple[NDArray[np.float64], Residuals]:
+        """Conditional means plus residuals of like rows, or normal ones.
+
+        They are (n_columns, n_test, n_samples).
+        """
+        tests, columns, test = request.tests, request.columns, request.test
         feature = np.stack([tests.rows.numbers(j) for j in columns], axis=1)
         if np.isnan(feature).any():
             raise ValueError(
                 f"The feature {tests.rows.names[columns[0]]!r} has missing values, "
                 'which test="hrt" does not redraw: pass a callable sampler.'
             )
-        table, nuisance = coded(remaining, range(remaining.n_columns)), tests.nuisance
+        remaining, nuisance = request.remaining, tests.nuisance
         if self.sampler == "gaussian":
-            remaining, nuisance = as_rows(table), replace(nuisance, model=_LINEAR)
+            remaining = as_rows(coded(remaining, range(remaining.n_columns)))
+            nuisance = replace(nuisance, model=_LINEAR)
         # Errors of means of all rows and the shrinkage of their residuals cancel: draws
         # then have the variance of the feature. With held-out ones it is larger.
         means, learner = nuisance(feature).of_all(remaining)
-        _, score = tests.held_out(learner, feature, remaining)
+        held_out, score = tests.held_out(learner, feature, remaining)
         residuals = feature - means
         if self.sampler == "gaussian":
-            spread = np.atleast_2d(np.cov(residuals.T, aweights=tests.weights))
+            covariance = np.atleast_2d(np.cov(residuals.T, aweights=tests.weights))
             size = len(test), self.n_samples
-            noise = rng.multivariate_normal(np.zeros(len(columns)), spread, size)
+            zeros = np.zeros(len(columns))
+            noise = request.rng.multivariate_normal(zeros, covariance, size)
         else:
-            # Residuals are permuted in units of their size, and within leaves of a tree
-            # of what is left of it.
-            sizes, _ = nuisance(np.abs(residuals)).of_all(remaining)
-            sizes = np.maximum(sizes, _LEAST_SIZE * np.abs(residuals).mean(axis=0))
-            unit = residuals / np.where(sizes > 0, sizes, 1.0)
-            tree = DecisionTreeRegressor(**_LEAVES)
-            tree.fit(table, np.abs(unit).sum(axis=1), sample_weight=tests.weights)
-            leaves = np.unique(tree.apply(table[test]), return_inverse=True)[1]
-            donors = [
-                random_donors(tests.weights[test], rng, leaves)
-                for _ in range(self.n_samples)
-            ]
-            noise = sizes[test][:, None] * unit[test][np.stack(donors, axis=1)]
+            noise = self._permuted(residuals, request)
         values = means[test][:, None] + noise
-        return values.transpose(2, 0, 1), residuals, score
+        return values.transpose(2, 0, 1), Residuals(residuals, held_out, score)
 
-    def _drawn_levels(
-        self,
-        tests: ConditionalTests,
-        columns: tuple[int, ...],
-        remaining: Rows,
-        test: NDArray[np.intp],
-        rng: np.random.Generator,
-    ) -> tuple[Any, NDArray[np.float64], float]:
+    def _permuted(
+        self, residuals: NDArray[np.float64], request: RedrawRequest
+    ) -> NDArray[np.float64]:
+        """Residuals permuted among rows of like sizes: (n_test, n_samples, r).
+
+        In units of their size, and within leaves of a tree of what is left of it.
+        """
+        tests, remaining, test = request.tests, request.remaining, request.test
+        sizes, _ = tests.nuisance(np.abs(residuals)).of_all(remaining)
+        sizes = np.maximum(sizes, _LEAST_SIZE * np.abs(residuals).mean(axis=0))
+        scaled = residuals / np.where(sizes > 0, sizes, 1.0)
+        table = coded(remaining, range(remaining.n_columns))
+        tree = DecisionTreeRegressor(**_TREE_PARAMETERS)
+        tree.fit(table, np.abs(scaled).sum(axis=1), sample_weight=tests.weights)
+        leaves = np.unique(tree.apply(table[test]), return_inverse=True)[1]
+        donors = [
+            random_donors(tests.weights[test], request.rng, leaves)
+            for _ in range(self.n_samples)
+        ]
+        return sizes[test][:, None] * scaled[test][np.stack(donors, axis=1)]
+
+    def _drawn_levels(self, request: RedrawRequest) -> Redrawn:
         """Draws of a single column's levels by their probabilities."""
-        (column, *second), rows = columns, tests.rows
-        if second:
+        tests, test, rows = request.tests, request.test, request.tests.rows
+        column = request.columns[0]
+        if len(request.columns) > 1:
             raise ValueError(
                 f"feature_groups puts {rows.names[column]!r} and others into a group "
                 'that has levels, not only numbers, which test="hrt" does not redraw '
@@ -171,13 +187,16 @@ class Redraw:
             )
         codes, labels, first = rows.encode([column])
         flags = (codes[:, None] == np.arange(len(labels))).astype(np.float64)
-        means, learner = tests.nuisance(flags).of_all(remaining)
-        _, score = tests.held_out(learner, flags, remaining)
-        chances = np.maximum(means[test], 0.0).cumsum(axis=1)
-        draws = rng.uniform(size=(len(test), self.n_samples, 1)) * chances[:, -1:, None]
-        sampled = (draws >= chances[:, None]).sum(axis=2).clip(max=len(labels) - 1)
+        means, learner = tests.nuisance(flags).of_all(request.remaining)
+        held_out, score = tests.held_out(learner, flags, request.remaining)
+        # Means may be negative, and need not sum to one.
+        cumulative = np.maximum(means[test], 0.0).cumsum(axis=1)
+        uniform = request.rng.uniform(size=(len(test), self.n_samples, 1))
+        is_above = uniform * cumulative[:, -1:, None] >= cumulative[:, None]
+        sampled = is_above.sum(axis=2).clip(max=len(labels) - 1)
         all_codes = np.concatenate([codes[test, None], sampled], axis=1)
-        return [(rows.take(first).column(column), all_codes)], flags - means, score
+        draws = Draws(rows.take(first).column(column), all_codes)
+        return Redrawn([draws], Residuals(flags - means, held_out, score))
 
 
 def _has_levels(rows: Rows, j: int) -> bool:
@@ -187,19 +206,18 @@ def _has_levels(rows: Rows, j: int) -> bool:
     return len(np.unique(rows.column_array(j))) <= _MOST_LEVELS
 
 
-def _as_levels(
+def _as_draws(
     rows: Rows, test: NDArray[np.intp], j: int, sampled: NDArray[Any]
 ) -> Draws:
-    """Values as they are, and drawn ones, as levels and codes."""
-    if (
-        rows.dates(j) is not None and sampled.dtype.kind != "f"
-    ):  # of the user's function
+    """Values of a column as they are, and drawn ones (n_test, n_samples)."""
+    is_number = sampled.dtype.kind == "f"
+    if rows.dates(j) is not None and not is_number:  # of the user's function
         sampled = rows.as_numbers(j, sampled.ravel()).reshape(sampled.shape)
     if rows.is_integer(j):
         sampled = np.rint(sampled)
     values = np.concatenate([rows.column_array(j)[test, None], sampled], axis=1)
     levels, codes = np.unique(values, return_inverse=True)
-    return rows.cast(j, levels), codes.reshape(values.shape)
+    return Draws(rows.cast(j, levels), codes.reshape(values.shape))
 
 
 def losses_of_draws(
@@ -212,24 +230,21 @@ def losses_of_draws(
 ) -> NDArray[np.float64]:
     """Mean squared errors (1 + n_samples,) of a model, summed over its outputs.
 
-    `draws` are as `Redraw` returns them. Trees are followed from each row to the points
-    between which they split; other models predict all draws.
+    Trees are followed from each row to the points between which they split; other
+    models predict all draws.
     """
     levels, codes = zip(*draws, strict=True)
-    point_of_level = None
+    # Variants of a row that are its draws; None if all are, in their order.
+    variants_of_draws: NDArray[np.intp] | None = None
+    replacement = Replacement(columns, levels, codes, together=True)
     if len(columns) == 1:
-        try:
-            trees = tree_response(response, labels=False)
-        except UnreadableModelError:
-            pass
-        else:
+        trees = formula([partial(tree_response, labels=False)], response)
+        if trees is not None:
             first, point_of_level = _points(trees, rows, columns, levels[0])
-            variants_of_points = np.arange(len(first))[None]
             replacement = Replacement(
-                columns, (levels[0].take(first),), (variants_of_points,)
+                columns, (levels[0].take(first),), (np.arange(len(first))[None],)
             )
-    if point_of_level is None:
-        replacement = Replacement(columns, levels, codes, together=True)
+            variants_of_draws = point_of_level[codes[0]]
 
     def sums(
         grid: int,
@@ -237,25 +252,25 @@ def losses_of_draws(
         variants: slice,
         responses: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        if point_of_level is not None:
-            points = point_of_level[codes[0][index]]
-            responses = np.take_along_axis(responses, points[..., None], axis=1)
+        """Sums of the errors of a block of rows, as `responses` hands it."""
+        if variants_of_draws is not None:
+            positions = variants_of_draws[index][..., None]
+            responses = np.take_along_axis(responses, positions, axis=1)
         errors = (responses - targets[index, None]) ** 2
         return weights[index] @ errors.sum(axis=2)
 
-    model = replaced(
-        "brute" if point_of_level is None else "tree", response, rows, [replacement]
-    )
+    method = "brute" if variants_of_draws is None else "tree"
+    model = replaced(method, response, rows, [replacement])
     return sum(model.responses(sums)[0]) / weights.sum()
 
 
 def _points(
     trees: TreeResponse, rows: Rows, columns: tuple[int, ...], levels: Any
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First level of each point that the trees tell apart, and the point of each."""
+    """First level of each point that the trees distinguish, and the point of each."""
     first_row, tables = rows.take(np.array([0])), []
-    for start in range(0, len(levels), _AT_ONCE):
-        block = np.arange(start, min(start + _AT_ONCE, len(levels)))
+    for start in range(0, len(levels), _VALUES_PER_BLOCK):
+        block = np.arange(start, min(start + _VALUES_PER_BLOCK, len(levels)))
         native = first_row.tiles(0, 1, len(block)).replaced(
             columns, [levels], [block[None]]
         )

@@ -1,10 +1,11 @@
-"""SAGE values: the model's loss, attributed to features."""
+"""SAGE values: the model's loss, attributed to features (Covert et al. 2020)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import ceil
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +38,10 @@ from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, merged
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import call_parameter
-from sklearn_interpret.importance._base import BaseImportance
+from sklearn_interpret.importance._base import AnySample, BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 
 if TYPE_CHECKING:
@@ -55,15 +56,19 @@ _LOSSES = {
 # Rows of the background if the model is called.
 _BACKGROUND = 100
 # Most components that are computed, and most weights of leaves, which take seconds.
-_MOST_SETS, _MOST_WEIGHTS = 2**12, 2**22
-# Most players whose coalitions are all evaluated.
+_MOST_SETS = 2**12
+_MOST_WEIGHTS = 2**22
+# Most players whose coalitions, 1024 of ten, are all evaluated.
 _MOST_PLAYERS = 10
 # Sampling stops if errors are below this share of the range of values.
 _PRECISION = 0.025
-# Pairs of orders that all rows have together: at least, for errors to be reliable, and
-# at most, if values are nearly zero. Each row has at least three: the variance of two
-# is hardly known, and Student's factor is for the variances of all rows together.
-_FEWEST_PAIRS, _MOST_PAIRS, _PAIRS_OF_ROW = 20, 2**18, 3
+# Pairs of orders that all rows have together: at least, for errors to be reliable.
+_FEWEST_PAIRS = 20
+# At most, if values are nearly zero.
+_MOST_PAIRS = 2**18
+# Pairs of orders of each row, at least: the variance of two is hardly known, and
+# Student's factor is for the variances of all rows together.
+_FEWEST_PAIRS_OF_ROW = 3
 # What to do where too many rows would go to the model.
 _ADVICE = "Use fewer rows, in fit and in the background (subsample), or feature_groups"
 
@@ -262,14 +267,9 @@ class SAGE(BaseImportance):
         # `subsample` is that of the background.
         return Sample.of_positive_weight(rows, y, weights)
 
-    def _measure(self, sample: Sample, response: Response) -> NDArray[np.float64]:
+    def _measure(self, sample: AnySample, response: Response) -> NDArray[np.float64]:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sample = self._with_targets(sample)
-        if self.background is None and not isinstance(sample, Sample):
-            raise ValueError(
-                "background=None takes rows of X, which are in partitions: pass some "
-                "of them as background."
-            )
         game: _Game = self._components(sample, response, seed) or self._coalitions(
             sample, response, seed
         )
@@ -279,14 +279,13 @@ class SAGE(BaseImportance):
         n_pairs = self._fewest_pairs(sample)
         self.method_ = self._chosen(game, n_pairs)
         errors, self.n_permutations_ = np.zeros(len(self.features_)), 0
-        task: _Task = game, self._row_loss
         if self.method_ == "sampling":
             rng = np.random.default_rng(seed)
-            values, errors = self._sampled(task, sample, targets_of, n_pairs, rng)
+            values, errors = self._sampled(game, sample, targets_of, n_pairs, rng)
         elif isinstance(game, _Components) and self._is_square:
             values = self._by_products(game, sample, targets_of)
         else:
-            values = self._by_coalitions(task, sample, targets_of)
+            values = self._by_coalitions(game, sample, targets_of)
         self.standard_errors_ = errors
         self.loss_reduction_ = float(values.sum())
         return values[:, None]
@@ -295,16 +294,17 @@ class SAGE(BaseImportance):
         loss = getattr(self.loss_, "__name__", self.loss_)
         return {"loss": loss, "loss reduction": self.loss_reduction_}
 
-    def _fewest_pairs(self, sample: Sample) -> int:
+    def _fewest_pairs(self, sample: AnySample) -> int:
         """The least number of pairs of orders for each row, for reliable errors.
 
         A row that outweighs all others counts alone.
         """
         n_rows = sample.rows.n_rows
-        if isinstance(sample, Sample):
+        if isinstance(sample, Sample):  # the effective number of weighted rows
             n_rows = sample.weights.sum() ** 2 / (sample.weights**2).sum()
-        requested = -(-(self.n_permutations or 0) // 2)
-        return max(requested, _PAIRS_OF_ROW, int(np.ceil(_FEWEST_PAIRS / n_rows)))
+        requested = ceil((self.n_permutations or 0) / 2)
+        needed = int(np.ceil(_FEWEST_PAIRS / n_rows))
+        return max(requested, _FEWEST_PAIRS_OF_ROW, needed)
 
     @property
     def _row_loss(self) -> Callable[..., Any]:
@@ -314,11 +314,11 @@ class SAGE(BaseImportance):
         return _LOSSES[self.loss_][1]
 
     def _components(
-        self, sample: Sample, response: Response, seed: int
+        self, sample: AnySample, response: Response, seed: int
     ) -> _Components | None:
         """All components of the response, or None if they are not affordable."""
         if self.background is None:
-            background = self._draw(sample, self.subsample, seed)
+            background = self._drawn_background(sample, self.subsample, seed)
         else:  # components depend on the background alone
             background = Sample(sample.rows.take(np.arange(1)), None, np.ones(1))
         settings: dict[str, Any] = {
@@ -327,35 +327,50 @@ class SAGE(BaseImportance):
             "response_method": response.method,
             "n_jobs": self.n_jobs,
         }
-        model, order, largest = FrozenEstimator(self.estimator_), 0, 1
-        while order < largest:
+        # Orders rise until all components are there: their number may be too large.
+        model, order, largest_order = FrozenEstimator(self.estimator_), 0, 1
+        while order < largest_order:
             order += 1
             decomposition = FunctionalDecomposition(model, max_order=order, **settings)
             decomposition.fit(background.rows.native, sample_weight=background.weights)
             self.background_, source = decomposition.background_, decomposition._source
-            largest = source.largest_order
+            largest_order = source.largest_order
             if (
                 source.asks_model
-                or max(2**largest - 1, len(source.sets)) > _MOST_SETS
+                or max(2**largest_order - 1, len(source.sets)) > _MOST_SETS
                 or source.n_weights > _MOST_WEIGHTS
             ):
                 return None
         return _Components(decomposition, membership(source.sets, len(self.features_)))
 
-    def _coalitions(self, sample: Sample, response: Response, seed: int) -> _Coalitions:
+    def _coalitions(
+        self, sample: AnySample, response: Response, seed: int
+    ) -> _Coalitions:
         """The game of coalitions, for which the model is called."""
         if self.background is None:
-            sampled = self._draw(sample, self.subsample or _BACKGROUND, seed)
-            background, weights = sampled.rows, sampled.weights
+            subsample = self.subsample or _BACKGROUND
+            subset = self._drawn_background(sample, subsample, seed)
+            background, weights = subset.rows, subset.weights
         else:
             background = as_rows(self.background)
             weights = np.ones(background.n_rows)
         self.background_ = background.native
         return _Coalitions(CoalitionGame(response, background, weights, self.features_))
 
+    def _drawn_background(
+        self, sample: AnySample, subsample: float | None, seed: int
+    ) -> Sample:
+        """Rows of `fit` as the background."""
+        if isinstance(sample, PartitionedSample):
+            raise ValueError(
+                "background=None takes rows of X, which are in partitions: pass some "
+                "of them as background."
+            )
+        return self._draw(sample, subsample, seed)
+
     @property
     def _is_square(self) -> bool:
-        """Whether exact values are means of products of components, if there are."""
+        """Whether the loss is a square: exact values are means of products then."""
         return self.loss_ in ("squared_error", "brier")
 
     def _chosen(self, game: _Game, n_pairs: int) -> str:
@@ -363,20 +378,21 @@ class SAGE(BaseImportance):
         n_players = len(self.features_)
         has_components = isinstance(game, _Components)
         multiplies = has_components and self._is_square
-        affordable = n_players <= _MOST_PLAYERS or multiplies
-        if self.method == "exact" and not affordable:
+        is_affordable = n_players <= _MOST_PLAYERS or multiplies
+        if self.method == "exact" and not is_affordable:
             raise ValueError(
                 f'method="exact" takes at most {_MOST_PLAYERS} features with this loss '
                 f"and model, and there are {n_players}: join some by feature_groups, "
                 'or use method="sampling".'
             )
         is_cheap = has_components and self.method == "auto"
-        no_more_work = 2**n_players - 2 <= 2 * n_pairs * (n_players - 1)
-        exact = self.method == "exact" or is_cheap or no_more_work
-        return "exact" if affordable and exact else "sampling"
+        # Coalitions, of all and of the orders that sampling would draw for a row.
+        is_no_more_work = 2**n_players - 2 <= 2 * n_pairs * (n_players - 1)
+        is_preferred = self.method == "exact" or is_cheap or is_no_more_work
+        return "exact" if is_affordable and is_preferred else "sampling"
 
     def _by_products(
-        self, game: _Components, sample: Sample, targets_of: Callable[..., Any]
+        self, game: _Components, sample: AnySample, targets_of: Callable[..., Any]
     ) -> NDArray[np.float64]:
         """Values from the mean products of components, for squared errors."""
         reduce = partial(_sums_of_products, game, targets_of)
@@ -386,25 +402,26 @@ class SAGE(BaseImportance):
         return values / n_outputs if self.loss_ == "squared_error" else values
 
     def _by_coalitions(
-        self, task: _Task, sample: Sample, targets_of: Callable[..., Any]
+        self, game: _Game, sample: AnySample, targets_of: Callable[..., Any]
     ) -> NDArray[np.float64]:
         """Values from the losses of all coalitions."""
         coalitions = all_coalitions(len(self.features_))
-        task[0].warn_of_cost(sample.rows.n_rows, len(coalitions))
-        reduce = partial(_sums_of_losses, (*task, coalitions), targets_of, self.n_jobs)
+        game.warn_of_cost(sample.rows.n_rows, len(coalitions))
+        sums = partial(_sums_of_block, game, self._row_loss, coalitions)
+        reduce = partial(_sums_of_losses, sums, targets_of, self.n_jobs)
         weight, total = sample.map_reduce(reduce, merged)
         return values_of_all(-total[:, None] / weight)[:, 0]
 
     def _sampled(
         self,
-        task: _Task,
-        sample: Sample,
+        game: _Game,
+        sample: AnySample,
         targets_of: Callable[..., Any],
         n_more: int,
         rng: np.random.Generator,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Values and their standard errors."""
-        if not isinstance(sample, Sample):
+        """Values and their standard errors, from pairs of random orders."""
+        if isinstance(sample, PartitionedSample):
             raise ValueError(
                 'method="sampling" needs all rows in memory, and X is in partitions: '
                 f'pass method="exact", for at most {_MOST_PLAYERS} features, or for '
@@ -413,11 +430,12 @@ class SAGE(BaseImportance):
         targets = targets_of(sample.y)
         n_rows, n_players = sample.rows.n_rows, len(self.features_)
         gains = np.empty((n_rows, 0, n_players))
+        gains_of_block = partial(_gains, game, self._row_loss)
         while n_more:
-            task[0].warn_of_cost(n_rows, 2 * n_more * (n_players - 1))
+            game.warn_of_cost(n_rows, 2 * n_more * (n_players - 1))
             orders = np.tile(np.arange(n_players), (n_rows, n_more, 1))
             arrays = targets, rng.permuted(orders, axis=-1)
-            blocks = _of_blocks(_gains, task, sample, arrays, self.n_jobs)
+            blocks = _of_blocks(gains_of_block, sample, arrays, self.n_jobs)
             gains = np.concatenate([gains, np.concatenate(blocks)], axis=1)
             values, errors = means_of_draws(gains, sample.weights)
             n_more = self._n_more(gains, values, errors.max())
@@ -428,13 +446,14 @@ class SAGE(BaseImportance):
         self, gains: NDArray[np.float64], values: NDArray[np.float64], error: float
     ) -> int:
         """Number of pairs of orders still to draw for each row."""
-        (n_rows, n_pairs, _), allowed = gains.shape, _PRECISION * np.ptp([*values, 0.0])
+        n_rows, n_pairs, _ = gains.shape
+        allowed = _PRECISION * np.ptp([*values, 0.0])
         if self.n_permutations is not None or not error > allowed:
             return 0
         needed = n_pairs * (error / allowed) ** 2 if allowed > 0 else np.inf
         # At most as many again: the error is an estimate.
-        most = min(2 * n_pairs, max(n_pairs, _MOST_PAIRS // n_rows))
-        return int(min(np.ceil(needed), most)) - n_pairs
+        largest = min(2 * n_pairs, max(n_pairs, _MOST_PAIRS // n_rows))
+        return int(min(np.ceil(needed), largest)) - n_pairs
 
 
 @dataclass(frozen=True)
@@ -496,27 +515,26 @@ class _Coalitions:
         self, rows: Rows, coalitions: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""
-        played, (m, c) = self.game.play(rows), (rows.n_rows, coalitions.shape[1])
-        coalitions = np.broadcast_to(coalitions, (m, *coalitions.shape[1:]))
-        row = np.repeat(np.arange(m), c)
+        played, n_rows = self.game.play(rows), rows.n_rows
+        _, n_coalitions, n_players = coalitions.shape
+        coalitions = np.broadcast_to(coalitions, (n_rows, n_coalitions, n_players))
         inner = played.coalition_values(
-            row, coalitions.reshape(-1, coalitions.shape[-1])
+            np.repeat(np.arange(n_rows), n_coalitions),
+            coalitions.reshape(-1, n_players),
         )
         everybody = played.predictions[:, None]
+        inner = inner.reshape(n_rows, n_coalitions, everybody.shape[-1])
         nobody = np.broadcast_to(self.base_values, everybody.shape)
-        inner = inner.reshape(m, c, everybody.shape[-1])
         return np.concatenate([nobody, inner, everybody], axis=1)
 
 
 _Game = _Components | _Coalitions
-# The game, and the loss of targets and responses by row.
-_Task = tuple[_Game, Callable[..., Any]]
 
 
 def _targets(
     loss: str | Callable[..., Any], classes: Any, n_outputs: int, y: NDArray[Any]
 ) -> NDArray[Any]:
-    """Targets of the loss (n, ...), which fit the number of the model's outputs."""
+    """Targets as the loss takes them; they fit the number of the model's outputs."""
     if callable(loss):
         return y
     if loss == "squared_error":
@@ -555,27 +573,26 @@ def _sums_of_products(
 
 
 def _sums_of_losses(
-    task: tuple[Any, ...],
+    sums_of_block: Callable[..., NDArray[np.float64]],
     targets_of: Callable[..., Any],
     n_jobs: int | None,
     sample: Sample,
 ) -> list[Any]:
     """Sums over rows: weights, and losses of coalitions."""
     arrays = targets_of(sample.y), sample.weights
-    blocks = _of_blocks(_sums_of_block, task, sample, arrays, n_jobs)
+    blocks = _of_blocks(sums_of_block, sample, arrays, n_jobs)
     return [sample.weights.sum(), sum(blocks)]
 
 
 def _of_blocks(
-    function: Callable[..., Any],
-    task: tuple[Any, ...],
+    function: Callable[..., NDArray[np.float64]],
     sample: Sample,
     arrays: Sequence[NDArray[Any]],
     n_jobs: int | None,
 ) -> list[NDArray[np.float64]]:
-    """Results of ``function(*task, rows, *arrays)`` for blocks of the rows."""
+    """Results of ``function(rows, *arrays)`` for blocks of the rows."""
     tasks = [
-        (*task, sample.rows.sliced(block), *(array[block] for array in arrays))
+        (sample.rows.sliced(block), *(array[block] for array in arrays))
         for block in worker_slices(sample.rows.n_rows, n_jobs)
     ]
     return list(run(function, tasks, n_jobs=n_jobs))
@@ -585,17 +602,18 @@ def _losses_by_function(
     loss: Callable[..., Any], y: NDArray[Any], responses: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Losses (m, c) of responses (m, c, k), by the user's function."""
-    m, c, k = responses.shape
-    predictions = responses.reshape(m * c, k)
-    predictions = predictions[:, 0] if k == 1 else predictions
-    y = np.repeat(y, c, axis=0)
+    n_rows, n_coalitions, n_outputs = responses.shape
+    n_losses = n_rows * n_coalitions
+    predictions = responses.reshape(n_losses, n_outputs)
+    predictions = predictions[:, 0] if n_outputs == 1 else predictions
+    y = np.repeat(y, n_coalitions, axis=0)
     losses_of_rows = np.asarray(call_parameter("loss", loss, y, predictions))
-    if losses_of_rows.shape != (m * c,):
+    if losses_of_rows.shape != (n_losses,):
         raise ValueError(
-            f"loss must return one number for each row; for {m * c} rows it returned "
-            f"the shape {losses_of_rows.shape}."
+            f"loss must return one number for each row; for {n_losses} rows it "
+            f"returned the shape {losses_of_rows.shape}."
         )
-    return losses_of_rows.reshape(m, c)
+    return losses_of_rows.reshape(n_rows, n_coalitions)
 
 
 def _sums_of_block(
@@ -622,7 +640,7 @@ def _gains(
     targets: NDArray[Any],
     orders: NDArray[np.intp],
 ) -> NDArray[np.float64]:
-    """Losses that players remove in pairs of orders (m, r, n_players)."""
+    """Losses that players remove, in pairs of orders (m, n_pairs, n_players)."""
     step = rows_in_memory(
         2 * orders[0].size * (orders.shape[-1] + game.coalition_bytes)
     )

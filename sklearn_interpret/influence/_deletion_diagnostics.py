@@ -1,4 +1,8 @@
-"""Deletion diagnostics: the model without each of its training rows."""
+"""Deletion diagnostics: the model without each of its training rows (Cook, 1977).
+
+The model is fitted again without each row, or an exact shortcut is taken, as
+`_model/leave_out` decides; changes of responses, losses or parameters are measured.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.leave_out.deletions import make_deletions
 from sklearn_interpret._model.leave_out.training import Training
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     weight_parameter,
@@ -38,9 +42,13 @@ from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
+# Names of the changes, by the parameter `what`.
 _CHANGES = {
     "prediction": "change of the response",
     "parameters": "change of the response",
@@ -209,7 +217,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         "groups": ["array-like", None],
     }
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> Response:
         if self.what == "loss" and self.target is not None:
             raise ValueError(
                 f"target={self.target!r} must be None for what='loss': a loss is that "
@@ -218,23 +226,23 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         return make_response(self.estimator_, self.response_method, self.target)
 
     def _choose_sample(
-        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
-    ) -> Any:
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is "
                 "None: clones of the model are fitted, also where it is a "
                 "FrozenEstimator."
             )
-        self._training = self._trained_on(rows, np.asarray(y), weights)
-        self._present = np.flatnonzero(weights > 0)
+        self._training = self._make_training(rows, np.asarray(y), weights)
+        self._positive_rows = np.flatnonzero(weights > 0)
         return super()._choose_sample(rows, y, weights)
 
-    def _trained_on(
+    def _make_training(
         self, rows: Rows, y: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> Any:
+    ) -> Training:
         """The model and its training rows."""
-        (_, params, _), unfitted = self._fit_input, self._unfitted()
+        params, unfitted = self._fit_input.params, self._unfitted()
         del self._fit_input
         if not params:
             weights = np.ones(rows.n_rows)
@@ -243,23 +251,23 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             self.estimator_, unfitted, rows, y, params, None if has_others else weights
         )
 
-    def _inspect(self, sample: Sample, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         training = self._training
-        deleted = self._left_out(training)
-        del self._training, self._present
+        deleted = self._choose_deleted(training)
+        del self._training, self._positive_rows
         self._deletions = make_deletions(
             training, response, deleted, n_jobs=self.n_jobs
         )
         self.method_ = self._deletions.method
         self.sample_indices_ = sample.index
-        base = self._deletions.baseline(response, sample.rows.native)
-        self.output_names_ = response.output_names(base.shape[1])
+        before = self._deletions.baseline(response, sample.rows.native)
+        self.output_names_ = response.output_names(before.shape[1])
         parameters = self._deletions.parameters()
         if parameters is not None:
-            fitted, without = parameters
-            self.parameter_changes_ = without - fitted
+            fitted, parameters_without = parameters
+            self.parameter_changes_ = parameters_without - fitted
         if self.what != "parameters":
-            self._measure(sample, response, base, len(deleted))
+            self._measure(sample, response, before, len(deleted))
             return
         if parameters is None:
             raise ValueError(
@@ -269,35 +277,43 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         self.influence_ = np.abs(self.parameter_changes_).mean(axis=1)
 
     def _measure(
-        self, sample: Sample, response: Any, base: NDArray[np.float64], n_deletions: int
+        self,
+        sample: Sample,
+        response: Response,
+        before: NDArray[np.float64],
+        n_deletions: int,
     ) -> None:
-        """Set the changes of responses and losses, and their mean size."""
-        changes = np.empty((n_deletions, *base.shape))
-        losses = np.empty(changes.shape[:2])
+        """Set the changes of responses (n_rows, k) and losses, and their mean size."""
+        n_outputs = before.shape[1]
+        changes = np.empty((n_deletions, *before.shape))
+        loss_changes = np.empty(changes.shape[:2])
         has_losses = self.what == "loss"
         if has_losses:
-            losses_of = _losses_of_rows(response, sample.y, base.shape[1])
+            losses_of = _losses_of_rows(response, sample.y, n_outputs)
         responses = self._deletions.responses(response, sample.rows.native)
-        for i, values in enumerate(counted(responses, n_deletions)):
-            changes[i] = values - base
+        for i, after in enumerate(with_progress(responses, n_deletions)):
+            changes[i] = after - before
             if has_losses:
-                losses[i] = losses_of(values) - losses_of(base)
-        self.prediction_changes_ = changes if base.shape[1] > 1 else changes[:, :, 0]
+                loss_changes[i] = losses_of(after) - losses_of(before)
+        self.prediction_changes_ = changes if n_outputs > 1 else changes[:, :, 0]
         sizes = np.abs(changes).mean(axis=2)
         if has_losses:
-            self.loss_changes_, sizes = losses, np.abs(losses)
+            self.loss_changes_, sizes = loss_changes, np.abs(loss_changes)
         self.influence_ = np.average(sizes, axis=1, weights=sample.weights)
 
-    def _left_out(self, training: Any) -> list[NDArray[np.intp]]:
-        """Positions of the rows that are left out together, list by list."""
+    def _choose_deleted(self, training: Training) -> list[NDArray[np.intp]]:
+        """Positions of the rows that are deleted together, list by list.
+
+        Sets the attributes that describe them, and the fields of explanations.
+        """
         n_rows, native = training.rows.n_rows, training.rows.native
         self.group_labels_ = None
         if self.groups is None:
-            self.row_indices_ = self._present
+            self.row_indices_ = self._positive_rows
             if self.rows is not None:
                 self.row_indices_ = _positions(self.rows, n_rows)
             names = getattr(native, "index", np.arange(n_rows))[self.row_indices_]
-            self._left = {
+            self._training_fields = {
                 "training_data": training.rows.native_at(self.row_indices_),
                 "training_targets": training.y[self.row_indices_],
                 "training_names": names.tolist(),
@@ -307,9 +323,10 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             raise ValueError(
                 "rows must be None where groups are given: all groups are left out."
             )
-        self.group_labels_, group = read_groups(self.groups, n_rows)
-        self._left = {"training_names": self.group_labels_.tolist()}
-        return [np.flatnonzero(group == g) for g in range(len(self.group_labels_))]
+        self.group_labels_, group_of_row = read_groups(self.groups, n_rows)
+        self._training_fields = {"training_names": self.group_labels_.tolist()}
+        groups = range(len(self.group_labels_))
+        return [np.flatnonzero(group_of_row == group) for group in groups]
 
     @empty_for_no_rows
     @shows_progress
@@ -335,21 +352,21 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             Several outputs, of which `target` chooses none; bad input.
         """
         rows, response = self._check_rows(X, reset=False), self._make_response()
-        base = self._deletions.baseline(response, rows.native)
-        of_rows = self._measured(response, rows, y, base.shape[1])
+        before = self._deletions.baseline(response, rows.native)
+        measure = self._make_measure(response, rows, y, before.shape[1])
         responses = self._deletions.responses(response, rows.native)
-        responses = counted(responses, len(self.influence_))
-        changes = [of_rows(values) - of_rows(base) for values in responses]
+        responses = with_progress(responses, len(self.influence_))
+        changes = [measure(after) - measure(before) for after in responses]
         return TrainingExplanation(
             np.stack(changes, axis=1),
-            predictions=drop_single_output(base.T).T,
+            predictions=drop_single_output(before.T).T,
             data=rows.native,
             feature_names=rows.names,
-            output_names=response.output_names(base.shape[1]),
+            output_names=response.output_names(before.shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
             value_name=in_words(_CHANGES[self.what], self.groups),
-            **self._left,
+            **self._training_fields,
         )
 
     def _result_blocks(self) -> list[dict[str, Any]]:
@@ -372,10 +389,12 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             value_name=in_words(
                 f"mean absolute change of the {self.what}", self.groups
             ),
-            **self._left,
+            **self._training_fields,
         )
 
-    def _measured(self, response: Any, rows: Any, y: Any, n_outputs: int) -> Any:
+    def _make_measure(
+        self, response: Response, rows: Rows, y: ArrayLike | None, n_outputs: int
+    ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """A function from responses (m, k) to what `influence_` measures, (m,)."""
         if self.what != "loss":
             if n_outputs > 1:
@@ -383,7 +402,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
                     "target=None: the model has several outputs, "
                     f"{shortened(self.output_names_)}; name one, or take what='loss'."
                 )
-            return lambda values: values[:, 0]
+            return lambda responses: responses[:, 0]
         if y is None:
             y = self.estimator_.predict(copy_of(rows.native))
         check_not_missing(y)
@@ -391,8 +410,10 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         return _losses_of_rows(response, np.asarray(y), n_outputs)
 
 
-def _losses_of_rows(response: Any, y: Any, n_outputs: int) -> Any:
-    """A function of responses (m, n_outputs) that gives the losses of rows, (m,)."""
+def _losses_of_rows(
+    response: Response, y: NDArray[Any], n_outputs: int
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """A function from responses (m, n_outputs) to the losses of rows, (m,)."""
     classes, method = response.classes, response.method
     if classes is None and method == "predict":
         targets = y.reshape(len(y), -1).astype(np.float64)
@@ -403,10 +424,10 @@ def _losses_of_rows(response: Any, y: Any, n_outputs: int) -> Any:
         "decision_function": SquaredHinge().values,
     }
     _, model = steps_and_model(response.estimator)
-    one_each = isinstance(classes, np.ndarray) and n_outputs in (1, len(classes))
+    by_class = isinstance(classes, np.ndarray) and n_outputs in (1, len(classes))
     shape = getattr(model, "decision_function_shape", "ovr")
-    of_pairs = n_outputs > 1 and method == "decision_function" and shape == "ovo"
-    if not one_each or of_pairs or method not in losses:
+    by_pair = n_outputs > 1 and method == "decision_function" and shape == "ovo"
+    if not by_class or by_pair or method not in losses:
         check_has_classes(response.estimator)
         name = method if isinstance(method, str) else response.name
         raise ValueError(
@@ -414,9 +435,9 @@ def _losses_of_rows(response: Any, y: Any, n_outputs: int) -> Any:
             f"{', '.join(losses)}, of a classifier of one output."
         )
     targets = (y[:, None] == classes).astype(np.float64)
-    unknown = np.flatnonzero(~targets.any(axis=1))
+    unknown = y[~targets.any(axis=1)]
     if len(unknown):
-        label = y[unknown[:1]].tolist()[0]
+        label = unknown[:1].tolist()[0]
         raise ValueError(f"y has {label!r}, which is no class of the model.")
     if method == "decision_function":
         targets = 2 * targets[:, -n_outputs:] - 1
@@ -428,8 +449,8 @@ def _positions(rows: Any, n_rows: int) -> NDArray[np.intp]:
     positions = np.asarray(rows)
     if positions.dtype.kind == "b" and positions.shape == (n_rows,):
         positions = np.flatnonzero(positions)
-    bad = positions.ndim != 1 or positions.dtype.kind not in "iu" or not positions.size
-    if bad or len(np.unique(positions)) < len(positions):
+    is_list = positions.ndim == 1 and positions.dtype.kind in "iu" and positions.size
+    if not is_list or len(np.unique(positions)) < len(positions):
         raise ValueError(
             f"rows={rows!r} must be None, distinct positions of training rows, or one "
             f"flag for each of the {n_rows} rows."

@@ -1,11 +1,15 @@
-"""Influence functions: what a model would be without some of its training rows."""
+"""Influence functions: a model without some of its training rows (Koh & Liang, 2017).
+
+Each row, or group of rows, is deleted by Newton steps from the optimum, which change
+the parameters; these change the scores of rows, and the scores change the losses.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +23,7 @@ from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.parallel import run, slices, working_bytes
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.predictors import (
     is_classifier,
     weight_parameter,
@@ -31,17 +35,26 @@ from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.gradients.objectives import Objective
     from sklearn_interpret._model.rows.sample import Sample
 
-    pass
-
-
-# Iterations end at a step below this part of the change so far.
+# Newton steps end at a step below this share of the change so far. Chosen by hand: the
+# rest is far below the differences between influential rows.
 _PRECISION = 0.02
-# Tolerance and iterations of refits.
-_SHARP = {"tol": 1e-8, "max_iter": 100_000}
-# Most changes of scores in a block, and of those that the cache holds.
-_BLOCK, _CACHED = 2**22, 2**15
+# Parameters of the refits of `check`, where the model has them.
+_PRECISE_FIT = {"tol": 1e-8, "max_iter": 100_000}
+# Most changes of scores in a block (32 MB), and in a part of it that fits the cache.
+_BLOCK_SIZE = 2**22
+_CACHED_SIZE = 2**15
+
+
+class _Deletions(NamedTuple):
+    """The optimum of a model, and changes of parameters without each row or group."""
+
+    distance: float  # of the fitted parameters from the optimum
+    parameters: NDArray[np.float64]  # (n_parameters,)
+    weights: NDArray[np.float64]  # of the rows
+    changes: NDArray[np.float64]  # of the parameters, (n_deletions, n_parameters)
 
 
 @estimator_dataclass
@@ -231,9 +244,9 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                 "model is a FrozenEstimator."
             )
         sample = super()._choose_sample(rows, y, weights)
-        self.group_labels_, self._codes = None, np.arange(sample.rows.n_rows)
+        self.group_labels_, self._group_of_row = None, np.arange(sample.rows.n_rows)
         if self.groups is not None:
-            self.group_labels_, self._codes = read_groups(
+            self.group_labels_, self._group_of_row = read_groups(
                 self.groups, rows.n_rows, sample.index
             )
         return sample
@@ -244,23 +257,30 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         self._response, self._sample = response, sample
         self._targets = self._objective.targets(sample.y)
         self._inputs = self._objective.layers(sample.rows.native)[0]
-        inputs = self.estimator_, sample.rows.native, sample.y, sample.weights
-        is_network = hasattr(self._objective.model, "coefs_")
-        find = self._of_network if is_network else self._of_scores
-        self._value_and_gradient = None
-        distance, self._parameters, weights, self.parameter_changes_ = find(*inputs)
-        objectives.check_is_optimum(self.estimator_, self._objective.model, distance)
-        shares = np.bincount(self._codes, weights) / weights.sum()
+        model = self._objective.model
+        self._value_and_gradient: Callable[..., Any] | None = None
+        if hasattr(model, "coefs_"):
+            deletions = self._network_deletions(sample)
+        else:
+            deletions = self._score_deletions(sample)
+        objectives.check_is_optimum(self.estimator_, model, deletions.distance)
+        self._parameters = deletions.parameters
+        self.parameter_changes_ = deletions.changes
+        weights = np.bincount(self._group_of_row, deletions.weights)
+        shares = weights / deletions.weights.sum()
         self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
-        rises = sample.weights * self._own_changes()
-        rise_sums = np.bincount(self._codes, rises)
-        mean_rises = rise_sums / np.bincount(self._codes, sample.weights)
+        loss_changes = sample.weights * self._own_loss_changes()
+        sums = np.bincount(self._group_of_row, loss_changes)
+        means = sums / np.bincount(self._group_of_row, sample.weights)
         self._loss_scales = self._objective.loss_scale * self._scales
-        self.self_influence_ = self._loss_scales * mean_rises
+        self.self_influence_ = self._loss_scales * means
 
-    def _of_scores(self, *inputs: Any) -> Any:
-        """Distance from the optimum; parameters there, weights, and all changes."""
-        model = objectives.score_model(*inputs)
+    def _score_deletions(self, sample: Sample) -> _Deletions:
+        """Deletions from a model of linear scores."""
+        model = objectives.score_model(
+            self.estimator_, sample.rows.native, sample.y, sample.weights
+        )
+        # d parameters of each of k outputs.
         d, k = len(model.parameters), self._objective.network.n_outputs
         # The scale of the residuals, fitted with the scores, is not a parameter.
         fitted = model.parameters.copy()
@@ -268,42 +288,45 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         distance = model.distance(fitted)
         if self.damping:
             model = replace(model, damping=self.damping)
-        without, converged = model.without(self._left_out(), _PRECISION)
+        parameters_without, converged = model.without(self._deleted_rows(), _PRECISION)
         objectives.check_converged(self._objective.model, converged)
-        # A missing intercept is zero.
-        shape = len(without), self._inputs.shape[1] + 1, k
-        changes, parameters = np.zeros(shape), np.zeros(shape[1:])
-        np.subtract(without[..., :k], model.parameters[:, :k], out=changes[:, :d])
+        # The last of the parameters is the intercept: zero where the model has none.
+        n_deletions = len(parameters_without)
+        parameters = np.zeros((self._inputs.shape[1] + 1, k))
         parameters[:d] = model.parameters[:, :k]
-        changes = changes.reshape(len(without), -1)
-        return distance, parameters.ravel(), model.weights, changes
+        changes = np.zeros((n_deletions, *parameters.shape))
+        changes[:, :d] = parameters_without[..., :k] - model.parameters[:, :k]
+        changes = changes.reshape(n_deletions, -1)
+        return _Deletions(distance, parameters.ravel(), model.weights, changes)
 
-    def _of_network(self, model: Any, X: Any, y: Any, weights: Any) -> Any:
-        """The same, of a network."""
-        distance, model = objectives.network_model(model, X, y, weights, self.damping)
+    def _network_deletions(self, sample: Sample) -> _Deletions:
+        """Deletions from a neural network."""
+        distance, model = objectives.network_model(
+            self.estimator_, sample.rows.native, sample.y, sample.weights, self.damping
+        )
         self._value_and_gradient = model.value_and_gradient
-        changes = model.changes_without(self._left_out())
-        return distance, model.parameters, model.weights, changes
+        changes = model.changes_without(self._deleted_rows())
+        return _Deletions(distance, model.parameters, model.weights, changes)
 
-    def _left_out(self) -> NDArray[np.intp] | list[NDArray[np.intp]]:
-        """Positions of the rows that are left out together, list by list."""
+    def _deleted_rows(self) -> Any:
+        """Positions of the rows that are deleted together, list by list."""
         if self.groups is None:
-            return self._codes[:, None]
-        order = np.argsort(self._codes, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self._codes))[:-1])
+            return self._group_of_row[:, None]
+        order = np.argsort(self._group_of_row, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self._group_of_row))[:-1])
 
-    def _own_changes(self) -> NDArray[np.float64]:
-        """Increase of the loss of each row without its row or group."""
+    def _own_loss_changes(self) -> NDArray[np.float64]:
+        """Change of the loss of each row without this row, or its group."""
         network, loss = self._objective.network, self._objective.loss
         changes = self.parameter_changes_
         if self.groups is not None:
-            changes = changes[self._codes]
+            changes = changes[self._group_of_row]
         scores = network.scores_of_pairs(self._inputs, self._parameters + changes)
         before = loss.values(self._targets, self._scores(self._inputs))
         return loss.values(self._targets, scores) - before
 
     def _scores(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores (n_rows, k) without a change."""
+        """Scores (n_rows, k) of the model of all rows."""
         return self._objective.network.scores_at(inputs, self._parameters[None])[:, 0]
 
     def _loss_changes(
@@ -312,7 +335,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         targets: NDArray[np.float64],
         changes: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Increases of losses by changes of the parameters, (n_rows, c)."""
+        """Changes of rows' losses by changes of the parameters, (n_rows, n_changes)."""
         loss, scores = self._objective.loss, self._scores(inputs)
         with np.errstate(invalid="ignore", divide="ignore"):
             before = loss.values(targets, scores)
@@ -323,39 +346,41 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                 f"loss of the {type(self._objective.model).__name__} is not defined."
             )
         slopes = loss.slopes(targets, scores)[:, None]
-        halves = loss.curvatures(targets, scores) / 2
+        half_curvatures = loss.curvatures(targets, scores) / 2
         loss_changes = np.empty((len(inputs), len(changes)))
-        moves_of = self._objective.network.moves_of(self._parameters, changes)
-        for block in counted(list(self._blocks(len(inputs), len(changes)))):
-            of_block = moves_of(inputs[block])
-            for chunk in slices(len(of_block), max(1, _CACHED // of_block[0].size)):
-                moves = of_block[chunk]
+        score_changes_of = self._objective.network.moves_of(self._parameters, changes)
+        for block in with_progress(list(self._blocks(len(inputs), len(changes)))):
+            of_block = score_changes_of(inputs[block])  # (n_rows, n_changes, k)
+            n_cached = max(1, _CACHED_SIZE // of_block[0].size)
+            for chunk in slices(len(of_block), n_cached):
+                steps = of_block[chunk]
                 batch = slice(block.start + chunk.start, block.start + chunk.stop)
-                if moves.shape[2] == 1:  # without sums, in a third of the time
-                    terms = moves * halves[batch]
-                    terms += slopes[batch]
-                    np.multiply(terms, moves, out=loss_changes[batch, :, None])
+                # The loss to second order: (slope + step * curvature / 2) * step.
+                if steps.shape[2] == 1:  # without sums, in a third of the time
+                    factors = steps * half_curvatures[batch]
+                    factors += slopes[batch]
+                    np.multiply(factors, steps, out=loss_changes[batch, :, None])
                 else:
-                    terms = moves @ halves[batch]
-                    terms += slopes[batch]
-                    np.einsum("nck,nck->nc", terms, moves, out=loss_changes[batch])
-                # Second-order terms suffice for most rows.
-                if max(moves.max(), -moves.min()) <= loss.reach:
+                    factors = steps @ half_curvatures[batch]
+                    factors += slopes[batch]
+                    np.einsum("nck,nck->nc", factors, steps, out=loss_changes[batch])
+                # Most steps are within its reach; for others the loss is computed.
+                if max(steps.max(), -steps.min()) <= loss.reach:
                     continue
-                is_far = (np.abs(moves) > loss.reach).any(axis=2)
+                is_far = (np.abs(steps) > loss.reach).any(axis=2)
                 row, change = np.divmod(np.flatnonzero(is_far), is_far.shape[1])
                 position = row + batch.start
-                moved_losses = loss.values(
-                    targets[position], scores[position] + moves[row, change]
+                after = loss.values(
+                    targets[position], scores[position] + steps[row, change]
                 )
-                loss_changes[position, change] = moved_losses - before[position]
+                loss_changes[position, change] = after - before[position]
         return loss_changes
 
-    def _blocks(self, length: int, n_others: int) -> Iterator[Any]:
+    def _blocks(self, length: int, n_others: int) -> Iterator[slice]:
         """Slices of rows, or changes, whose scores for all others fit in memory."""
-        numbers = min(_BLOCK, int(working_bytes() / 64))
+        block_size = min(_BLOCK_SIZE, int(working_bytes() / 64))
         row_size = n_others * self._objective.network.width
-        return slices(length, max(1, numbers // row_size))
+        return slices(length, max(1, block_size // row_size))
 
     @empty_for_no_rows
     @shows_progress
@@ -464,7 +489,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         objective, changes = self._objective, self.parameter_changes_
         inputs = objective.layers(rows.native)[0]
 
-        def values(parameters: NDArray[np.float64]) -> Any:
+        def values_at(parameters: NDArray[np.float64]) -> list[float]:
             scores = objective.network.scores_at(inputs, parameters)
             if objective.has_probabilities:
                 predictions = objective.probabilities(scores)
@@ -475,10 +500,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                 for i in range(len(parameters))
             ]
 
-        before, influence = values(self._parameters[None])[0], np.empty(len(changes))
-        for block in counted(list(self._blocks(len(changes), len(inputs)))):
-            influence[block] = values(self._parameters + changes[block])
-        return (influence - before) * self._scales
+        (before,) = values_at(self._parameters[None])
+        after = np.empty(len(changes))
+        for block in with_progress(list(self._blocks(len(changes), len(inputs)))):
+            after[block] = values_at(self._parameters + changes[block])
+        return (after - before) * self._scales
 
     @shows_progress
     def check(self, k: int = 10) -> float:
@@ -505,18 +531,16 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         check_is_fitted(self)
         if not (isinstance(k, Integral) and k >= 1):
             raise ValueError(f"k={k!r}; a positive integer is accepted.")
-        first = np.argsort(-np.abs(self.self_influence_), kind="stable")[:k]
-        changes = self.parameter_changes_[first]
+        most_influential = np.argsort(-np.abs(self.self_influence_), kind="stable")[:k]
+        changes = self.parameter_changes_[most_influential]
         estimated = self._loss_changes(self._inputs, self._targets, changes)
+        masks = [np.ones(len(self._group_of_row), dtype=bool)]
+        masks += [self._group_of_row != group for group in most_influential]
+        optimum = self._objective, self._value_and_gradient, self._parameters
         data = self._inputs, self._targets, self._sample.y, self._sample.weights
-        all_rows = np.ones(len(self._codes), dtype=bool)
-        start = self._value_and_gradient, self._parameters
-        tasks = [
-            (self._objective, start, *data, mask)
-            for mask in (all_rows, *(self._codes != code for code in first))
-        ]
-        before, *without = run(_refitted_losses, tasks, n_jobs=self.n_jobs)
-        truth = (np.array(without) - before).T
+        tasks = [(*optimum, *data, mask) for mask in masks]
+        before, *after = run(_refitted_losses, tasks, n_jobs=self.n_jobs)
+        truth = (np.array(after) - before).T
         with np.errstate(invalid="ignore", divide="ignore"):
             return float(np.corrcoef(estimated.ravel(), truth.ravel())[0, 1])
 
@@ -530,31 +554,36 @@ def _number(value: Any) -> float:
 
 
 def _refitted_losses(
-    objective: Any,
-    start: Any,
+    objective: Objective,
+    value_and_gradient: Callable[..., Any] | None,
+    parameters: NDArray[np.float64],
     inputs: NDArray[np.float64],
     targets: NDArray[np.float64],
     y: Any,
     weights: NDArray[np.float64],
     mask: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Losses of all rows, of a model that is fitted to those of a mask."""
+    """Losses of all rows, (n_rows,), of a model that is fitted to those of a mask.
+
+    A network, which has a `value_and_gradient`, goes on from its parameters.
+    """
     model: Any = objective.model
     if is_classifier(model):
-        lost = np.setdiff1d(y, y[mask])
-        if len(lost):
+        lost_classes = np.setdiff1d(y, y[mask])
+        if len(lost_classes):
             raise ValueError(
                 f"Without row {np.flatnonzero(~mask)[0]} there is none of the class "
-                f"{lost.tolist()[0]!r}: the model can't be fitted again."
+                f"{lost_classes.tolist()[0]!r}: the model can't be fitted again."
             )
-    value_and_gradient, parameters = start
     if value_and_gradient is not None:
         parameters = descended(value_and_gradient, parameters, weights * mask)
         scores = objective.network.scores_at(inputs, parameters[None])[:, 0]
         return objective.loss.values(targets, scores)
     refit = clone(model)
     accepted = refit.get_params(deep=False)
-    refit.set_params(**{name: _SHARP[name] for name in _SHARP if name in accepted})
+    refit.set_params(
+        **{name: _PRECISE_FIT[name] for name in _PRECISE_FIT if name in accepted}
+    )
     params = {}
     if np.ptp(weights) > 0:
         params = {str(weight_parameter(refit)): weights[mask]}

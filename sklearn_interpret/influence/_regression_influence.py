@@ -1,4 +1,7 @@
-"""Regression diagnostics: leverages, and what leaving out single rows changes."""
+"""Regression diagnostics: leverages, and changes without single rows.
+
+The formulas are those of Belsley, Kuh & Welsch (1980), and of Williams (1987) for GLMs.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +33,14 @@ from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.rows.tables import as_objects
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
+    from sklearn_interpret._core.influence.score_models import ScoreModel
     from sklearn_interpret._model.rows.sample import Sample
 
 __all__ = ["RegressionInfluence"]
 
-# Rows that a worker leaves out in one block.
-_ROWS_AT_ONCE = 512
-# Measures of the diagnostics, each a fitted attribute.
+# Rows that a worker leaves out, one by one, in one block.
+_BLOCK_ROWS = 512
+# Attributes of `RegressionDiagnostics` that become fitted attributes.
 _MEASURES = (
     "leverages",
     "cooks_distances",
@@ -54,7 +56,7 @@ _MEASURES = (
     "effective_dof",
     "residual_dof",
 )
-# Columns of the table with one number for each row.
+# Columns of the table that have one number for each row, and their attributes.
 _COLUMNS = {
     "leverage": "leverages_",
     "residual_standardized": "residuals_standardized_",
@@ -301,11 +303,14 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         is_known = has_known_dispersion(response.loss)
         without = None
         # One step is exact for sums of squares, unless the penalty grows with the rows.
-        exact = isinstance(response.loss, HalfSquared) and not model.row_penalty.any()
-        if self.approximation == "refit" and not exact:
-            without = self._without_rows(model)
+        is_quadratic = isinstance(response.loss, HalfSquared)
+        is_exact = is_quadratic and not model.row_penalty.any()
+        if self.approximation == "refit" and not is_exact:
+            without = self._parameters_without(model)
         rank = getattr(response.model, "rank_", None)
-        diagnostics = RegressionDiagnostics(model, is_known, rank, without=without)
+        diagnostics = RegressionDiagnostics(
+            model, is_known, rank, parameters_without=without
+        )
         self._check_residuals(diagnostics)
         for measure in _MEASURES:
             setattr(self, f"{measure}_", getattr(diagnostics, measure))
@@ -316,14 +321,14 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         self._dispersion_is_known = is_known
         self._row_names: Any = getattr(sample.rows.native, "index", sample.index)
 
-    def _without_rows(self, model: BaseEstimator) -> Any:
+    def _parameters_without(self, model: ScoreModel) -> NDArray[np.float64]:
         """Parameters without each row, (n, d), some rows at a time."""
         positions = np.arange(len(model.design))[:, None]
-        tasks = [(positions[batch],) for batch in slices(len(positions), _ROWS_AT_ONCE)]
+        tasks = [(positions[batch],) for batch in slices(len(positions), _BLOCK_ROWS)]
         fits = run_in_threads(model.without, tasks, n_jobs=self.n_jobs)
-        without, converged = map(np.concatenate, zip(*fits, strict=True))
+        parameters, converged = map(np.concatenate, zip(*fits, strict=True))
         check_converged(steps_and_model(self.estimator_)[1], converged)
-        return without[..., 0]
+        return parameters[..., 0]
 
     def to_frame(self) -> DataFrame:
         """All measures as a table.
@@ -351,5 +356,5 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         for kind in ("dfbeta", "dfbetas"):
             changes = getattr(self, f"{kind}_").T
             pairs = zip(self.parameter_names_, changes, strict=True)
-            columns |= {f"{kind}_{name}": change for name, change in pairs}
+            columns |= {f"{kind}_{name}": column for name, column in pairs}
         return [columns]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,10 @@ from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShare
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
-# Numbers sent to the model above which a warning is raised. A row of fewer columns than
-# the second constant costs as much as one of that many.
+# Numbers sent to the model above which a warning is raised: chosen by hand, as some
+# minutes of a model of average speed.
 _MANY_VALUES = 1e9
+# A row of fewer columns than this is taken to cost as much as one of this many.
 _FEW_COLUMNS = 50
 
 # Sums over rows and leaves that take about a minute: more raise a warning.
@@ -34,14 +35,21 @@ _MANY_SUMS = 3e9
 # Sets converted to tuples in one block: a list of tuples takes much memory.
 _SETS_PER_BLOCK = 2**12
 
-# Names of sets of one size, (n, size), and numbers by column, (n, k).
-Measured = tuple[Sequence[Any] | NDArray[np.object_], dict[str, NDArray[np.float64]]]
+# Names in the warning of sets with an undefined share.
+_MOST_NAMED = 5
+
+
+class SetNumbers(NamedTuple):
+    """What an inspector measured of sets of one size."""
+
+    sets: Sequence[Sequence[str]] | NDArray[np.object_]  # names, (n, size)
+    columns: dict[str, NDArray[np.float64]]  # "strength" and others, each (n, k)
 
 
 class BaseInteraction(ResultsMixin, SampleInspector):
     """Base of the estimators of interactions between features, or groups of them.
 
-    A subclass returns what it measured of sets of features (`_measured`).
+    A subclass returns what it measured of sets of features (`_numbers_of_sets`).
     """
 
     features: Any
@@ -77,8 +85,8 @@ class BaseInteraction(ResultsMixin, SampleInspector):
             )
 
     @abstractmethod
-    def _measured(self) -> Iterator[Measured]:
-        """Yield names of sets of a size, (n, size), and numbers by column, (n, k)."""
+    def _numbers_of_sets(self) -> Iterator[SetNumbers]:
+        """Yield the numbers of sets, one size after the other."""
 
     def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each set of features and output, the strongest first: columns
@@ -86,19 +94,20 @@ class BaseInteraction(ResultsMixin, SampleInspector):
         "output", "strength" and, where the method has them, "unnormalized" (in the unit
         of the response), "std" (over draws), "standard_error" and "main_effect".
         """
-        measured, several = list(self._measured()), len(self.output_names_) > 1
-        largest, blocks = max((len(sets[0]) for sets, _ in measured), default=0), []
-        for sets, numbers in measured:
-            order = np.argsort(-numbers["strength"].sum(axis=1), kind="stable")
+        all_numbers, blocks = list(self._numbers_of_sets()), []
+        several_outputs = len(self.output_names_) > 1
+        largest = max((len(numbers.sets[0]) for numbers in all_numbers), default=0)
+        headers = ["feature", *(f"feature{k}" for k in range(2, largest + 1))]
+        for sets, columns in all_numbers:
+            order = np.argsort(-columns["strength"].sum(axis=1), kind="stable")
             names = np.full((len(sets), largest), None)
             names[:, : len(sets[0])] = sets
-            columns = ["feature", *(f"feature{k}" for k in range(2, largest + 1))]
-            block = dict(zip(columns, names[order].T, strict=True))
+            features = dict(zip(headers, names[order].T, strict=True))
             for output, label in enumerate(self.output_names_):
-                of_output = {c: v[order, output] for c, v in numbers.items()}
-                blocks.append(
-                    block | ({"output": label} if several else {}) | of_output
-                )
+                block = features | ({"output": label} if several_outputs else {})
+                for column, numbers in columns.items():
+                    block[column] = numbers[order, output]
+                blocks.append(block)
         return blocks
 
     def _warn_of_sums(self, n_sums: float) -> None:
@@ -184,11 +193,12 @@ def tuples(sets: NDArray[np.intp]) -> Iterator[Any]:
 def warn_of_undefined(
     attribute: str, sets: Sequence[Sequence[str]], remedy: str
 ) -> None:
-    """Warn of sets of players whose share is of a zero variance."""
+    """Warn of sets of players (by name) with a share of a variance that is zero."""
     if not sets:
         return
     names = [" x ".join(map(repr, members)) for members in sets]
-    names = names[:5] + [f"{len(names) - 5} more"] * (len(names) > 5)
+    if len(names) > _MOST_NAMED:
+        names[_MOST_NAMED:] = [f"{len(names) - _MOST_NAMED} more"]
     warn(
         f"{remedy}: {attribute} is undefined{' for ' * any(names)}{', '.join(names)}, "
         "and set to zero. It is a share of a variance over the rows that is zero, "

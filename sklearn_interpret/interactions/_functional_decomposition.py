@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of_variance
-from sklearn_interpret._inspectors.attribution import check_no_overflow
+from sklearn_interpret._inspectors.attribution import Attributions, check_no_overflow
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.formula_class import computes_as
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
@@ -36,8 +36,13 @@ from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import InteractionExplanation
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.formulas.linear import ExplainedLinear
+    from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
+
+    # What is decomposed.
+    Explained = TreeResponse | ExplainedLinear | Response
 
 # What to do where too many rows would go to the model.
 _ADVICE = (
@@ -50,7 +55,7 @@ _ADVICE = (
 class _GamTerms:
     """An additive model's response as intercept and terms."""
 
-    response: Response  # additive
+    response: Response
 
     @classmethod
     def of_response(
@@ -61,27 +66,31 @@ class _GamTerms:
             if response_method == "auto":
                 response = replace(response, method="decision_function")
             return cls(response) if response.method == "decision_function" else None
-        linear = response.method == "predict" and gam.link in (None, "identity")
-        return cls(response) if linear and gam.family == "normal" else None
+        is_linear = response.method == "predict" and gam.link in (None, "identity")
+        return cls(response) if is_linear and gam.family == "normal" else None
 
-    def players(self, player: NDArray[np.intp]) -> list[tuple[int, ...]]:
-        """Players that intercept and terms depend on, given the player of a column."""
-        gam = unfrozen(self.response.estimator)
-        columns = [term.own_columns for term in gam._terms]
-        return [
-            (),
-            *(
-                tuple(sorted({int(player[c.position]) for c in of_term}))
-                for of_term in columns
-            ),
-        ]
+    def players(self, player_of_column: NDArray[np.intp]) -> list[tuple[int, ...]]:
+        """Players that the intercept (none) and each term depend on."""
+        players: list[tuple[int, ...]] = [()]
+        for term in unfrozen(self.response.estimator)._terms:
+            positions = [column.position for column in term.own_columns]
+            players.append(tuple(np.unique(player_of_column[positions]).tolist()))
+        return players
 
     def __call__(self, X: Any) -> NDArray[np.float64]:
         """Values of intercept and terms, (n_rows, n_terms * k)."""
         explanation = unfrozen(self.response.estimator).explain(X)
-        addends = [explanation.base_values, *np.moveaxis(explanation.values, 1, 0)]
-        terms = np.stack([self.response.read(addend) for addend in addends], axis=1)
-        return terms.reshape(len(terms), -1)
+        terms = [explanation.base_values, *np.moveaxis(explanation.values, 1, 0)]
+        values = np.stack([self.response.read(term) for term in terms], axis=1)
+        return values.reshape(len(values), -1)
+
+
+class _Variances(NamedTuple):
+    """Variances over the rows of `fit`, for each output."""
+
+    of_components: NDArray[np.float64]  # (n_components, k)
+    shares: NDArray[np.float64]  # in the response's, (n_components, k)
+    unexplained: NDArray[np.float64]  # the remainder's share, (k,)
 
 
 @estimator_dataclass
@@ -237,12 +246,13 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         explained = self._explained
         self._response_name = getattr(explained, "name", "response")
         self.output_names_ = explained.output_names(len(self._source.base_values))
-        self.response_method_ = explained.method
+        method: Any = explained.method  # a function, where that is the parameter
+        self.response_method_ = method
 
     def _fit_base_values(
         self, background: Sample, response: Response
     ) -> NDArray[np.float64]:
-        self._statistics: tuple[Any, Any] | None = None
+        self._variances: _Variances | None = None
         self._explained, self._source = self._read(
             background.rows, background.weights, response
         )
@@ -251,20 +261,23 @@ class FunctionalDecomposition(BaseFormulaAttribution):
 
     def _read(
         self, background: Rows, weights: NDArray[np.float64], response: Response
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Explained, ComponentsOfTrees | ComponentsOfCoalitions]:
         """The response that is decomposed, and the source of its components."""
         path_dependent = self.perturbation == "path_dependent"
         if path_dependent:
             del self.background_
         n_players = len(self.features_)
         order = min(self.max_order, n_players)
-        settings = self.estimator_, self.response_method, self.target
-        trees = formula([explained_response], *settings, required=path_dependent)
+        model = self.estimator_, self.response_method, self.target
+        trees = read_formula([explained_response], *model, required=path_dependent)
         if trees is not None and trees.additive:
-            shares = None if path_dependent else weights
-            player = self._players(trees.model.columns)
             return trees, ComponentsOfTrees(
-                trees, background, shares, player, n_players, order
+                trees,
+                background,
+                None if path_dependent else weights,
+                self._players(trees.model.columns),
+                n_players,
+                order,
             )
         if path_dependent:
             raise UnreadableModelError(
@@ -277,13 +290,16 @@ class FunctionalDecomposition(BaseFormulaAttribution):
 
     def _terms(
         self, background: Rows, response: Response
-    ) -> tuple[Any, Any, list[tuple[int, ...]]]:
-        """The response that is decomposed, its terms, and the players of each."""
-        settings = self.estimator_, self.response_method, self.target
-        linear = formula([explained_linear], *settings, rows=background)
+    ) -> tuple[Explained, Any, list[tuple[int, ...]]]:
+        """The response that is decomposed, its terms, and the players of each.
+
+        Terms are a function of rows, like a `Response` with an output for each term.
+        """
+        model = self.estimator_, self.response_method, self.target
+        linear = read_formula([explained_linear], *model, rows=background)
         if linear is not None:
-            player = self._players(linear.model.columns)
-            linear_terms = LinearTerms(linear, player, len(self.features_))
+            players = self._players(linear.model.columns)
+            linear_terms = LinearTerms(linear, players, len(self.features_))
             return linear, linear_terms, linear_terms.players
         # Here, since most models need none of it.
         from sklearn_interpret.additive import GAMClassifier, GAMRegressor
@@ -292,8 +308,8 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         if computes_as(gam, GAMRegressor, GAMClassifier) and gam.offset is None:
             terms = _GamTerms.of_response(gam, response, self.response_method)
             if terms is not None:
-                player = self._players(np.arange(self.n_features_in_))
-                return terms.response, terms, terms.players(player)
+                players = self._players(np.arange(self.n_features_in_))
+                return terms.response, terms, terms.players(players)
         everybody = tuple(range(len(self.features_)))
         return response, response, [everybody]
 
@@ -341,33 +357,31 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             largest_order=self._source.largest_order,
         )
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         """Components (m, n_components, k), predictions (m, k); no further fields."""
         self._source.warn_of_cost(rows.n_rows, _ADVICE)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions = self._source.of_rows(rows, n_jobs=self.n_jobs)
         check_no_overflow(predictions, "predictions")
         check_no_overflow(values, "components")
-        return values, predictions, {}
+        return Attributions(values, predictions, {})
 
     @property
     def variances_(self) -> NDArray[np.float64]:
         """Variance of each component over the rows of `fit`; on first access."""
-        variances = self._moments()[0]
+        variances = self._variances_and_shares().of_components
         return variances[:, 0] if variances.shape[1] == 1 else variances
 
     @property
     def shares_(self) -> NDArray[np.float64]:
         """Shares of the components in the response's variance; on first access."""
-        shares = self._moments()[1][:-1]
+        shares = self._variances_and_shares().shares
         return shares[:, 0] if shares.shape[1] == 1 else shares
 
     @property
     def unexplained_(self) -> float | NDArray[np.float64]:
         """Share of the remainder in the response's variance; on first access."""
-        unexplained = self._moments()[1][-1]
+        unexplained = self._variances_and_shares().unexplained
         return unexplained if len(unexplained) > 1 else float(unexplained[0])
 
     def _result_blocks(self) -> list[dict[str, Any]]:
@@ -377,18 +391,22 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         output is the remainder, which has a share alone. Computed from the rows of
         `fit`, like `variances_`.
         """
-        variances, shares = self._moments()
-        names = as_objects([*(name for _, name in self._attributed()), "remainder"])
-        orders = np.array([*map(len, self.interactions_), np.nan])
-        variances = np.vstack([variances, np.full_like(shares[-1:], np.nan)])
-        blocks, several = [], len(self.output_names_) > 1
+        variances, shares, unexplained = self._variances_and_shares()
+        names = as_objects([name for _, name in self._attributed()])
+        orders = np.array([*map(len, self.interactions_)], dtype=np.float64)
+        blocks, several_outputs = [], len(self.output_names_) > 1
         for output, label in enumerate(self.output_names_):
-            ranks = np.argsort(-np.abs(shares[:-1, output]), kind="stable")
-            ranks = np.append(ranks, len(names) - 1)
+            ranks = np.argsort(-np.abs(shares[:, output]), kind="stable")
             blocks.append(
-                {"interaction": names[ranks], "order": orders[ranks]}
-                | ({"output": label} if several else {})
-                | {"variance": variances[ranks, output], "share": shares[ranks, output]}
+                {
+                    "interaction": as_objects([*names[ranks], "remainder"]),
+                    "order": np.append(orders[ranks], np.nan),
+                }
+                | ({"output": label} if several_outputs else {})
+                | {
+                    "variance": np.append(variances[ranks, output], np.nan),
+                    "share": np.append(shares[ranks, output], unexplained[output]),
+                }
             )
         return blocks
 
@@ -398,40 +416,41 @@ class FunctionalDecomposition(BaseFormulaAttribution):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Standard deviations of a feature's components over their sizes, summed."""
-        deviations = np.sqrt(self._moments()[0]).mean(axis=1)
+        variances = self._variances_and_shares().of_components
+        deviations = np.sqrt(variances).mean(axis=1)
         importances = np.zeros(self.n_features_in_)
         for players, deviation in zip(self.interactions_, deviations, strict=True):
             for player in players:
                 importances[list(self.features_[player])] += deviation / len(players)
         return importances
 
-    def _moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Variances of components, (n_components, k); shares, the remainder's last."""
+    def _variances_and_shares(self) -> _Variances:
+        """Variances over the rows of `fit`, computed on the first call."""
         check_is_fitted(self)
-        if self._statistics is None:
-            sample, k = self._sample_for("variances_"), len(self.output_names_)
-            row_bytes = 4 * 8 * 2 * (len(self.interactions_) + 2) * k
-            blocks = slices(sample.rows.n_rows, rows_in_memory(row_bytes))
-            of_blocks = (self._moments_of(sample, block) for block in blocks)
+        if self._variances is None:
+            sample = self._sample_for("variances_")
+            # Components and their sums with the response, as 8 bytes in 4 copies.
+            n_numbers = 2 * (len(self.interactions_) + 2) * len(self.output_names_)
+            blocks = slices(sample.rows.n_rows, rows_in_memory(4 * 8 * n_numbers))
+            block_moments = (self._moments_of(sample, block) for block in blocks)
             with np.errstate(over="ignore", invalid="ignore"):
-                moments = reduce(Moments.merge, of_blocks)
+                moments = reduce(Moments.merge, block_moments)
                 variance = moments.variance
             if not np.isfinite(variance).all():
                 raise ValueError(
                     "The variances of the components are beyond the largest float: "
                     "explain the response in a larger unit."
                 )
-            variances, of_sums = np.split(variance[1:], 2)
-            shares = shares_of_variance(
-                variances, of_sums, variance[0], moments.mean[0]
-            )
-            self._statistics = variances[:-1], shares
-        return self._statistics
+            response, (variances, sums) = variance[0], np.split(variance[1:], 2)
+            shares = shares_of_variance(variances, sums, response, moments.mean[0])
+            self._variances = _Variances(variances[:-1], shares[:-1], shares[-1])
+        return self._variances
 
     def _moments_of(self, sample: Sample, block: slice) -> Moments:
-        """Moments over some rows of `fit`, as `shares_of_variance` takes variances.
+        """Moments (2 n_components + 3, k) over some rows of `fit`.
 
-        Of the response, of components and remainder, and of their sums with it.
+        Those of the response come first, then those of components and remainder, then
+        those of the sums of each of these with the response.
         """
         values, predictions, _ = self._attribute(sample.rows.sliced(block))
         remainder = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)
@@ -441,6 +460,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         return Moments.of_rows(columns, sample.weights[block])
 
     def _attributed(self) -> list[tuple[tuple[int, ...], str]]:
+        """Columns and name of each component."""
         names = [
             " x ".join(self.player_names_[player] for player in players)
             for players in self.interactions_

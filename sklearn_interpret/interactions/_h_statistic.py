@@ -1,4 +1,4 @@
-"""H statistics of the strength of interactions."""
+"""H statistics of the strength of interactions (Friedman & Popescu 2008)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from dataclasses import field
 from functools import partial
 from itertools import chain, combinations
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.effects import h_statistics
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import Interval, warn
-from sklearn_interpret._model.progress import counted, phases, shows_progress
+from sklearn_interpret._model.progress import phases, shows_progress, with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.replacement.replacement import Replacement
@@ -31,19 +33,25 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.interactions._base import (
     BaseInteraction,
-    Measured,
+    SetNumbers,
     tuples,
     warn_of_undefined,
 )
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.effects.h_statistics import Strength
+    from sklearn_interpret._model.replacement.dependence_at_rows import DependenceAtRows
+    from sklearn_interpret._model.replacement.tree_dependence_at_rows import (
+        TreeDependenceAtRows,
+    )
     from sklearn_interpret._model.responses.response import Response
 
-# Values of triples of names; with several outputs arrays.
-OfTriples = dict[tuple[str, str, str], float | NDArray[np.float64]]
+    Dependence = DependenceAtRows | TreeDependenceAtRows
 
-# Triples that take more than a minute with any model: more raise a warning.
+# Values of triples of names; with several outputs arrays.
+ValuesOfTriples = dict[tuple[str, str, str], float | NDArray[np.float64]]
+
+# Triples that take about a minute with any model: more raise a warning.
 _MANY_TRIPLES = 1e6
 
 _ADVICE = (
@@ -51,6 +59,16 @@ _ADVICE = (
     "response is a sum of trees, or a link function of it (method=); "
     "VariableInteractionNetwork sends a few rows for each row and set."
 )
+
+
+class _Statistics(NamedTuple):
+    """Strengths of interactions in one draw of rows."""
+
+    pairwise: Strength  # (n_pairs, k)
+    overall: Strength  # (n_players, k)
+    three_way: Strength  # (n_triples, k)
+    total: Strength  # of all interactions together, (1, k)
+    constants: NDArray[np.float64]  # mean joint effects of pairs, (n_pairs, k)
 
 
 @lazy_transformer
@@ -219,10 +237,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
     overall_numerator_: NDArray[np.float64] = field(init=False)
     overall_denominator_: NDArray[np.float64] = field(init=False)
     overall_std_: NDArray[np.float64] | None = field(init=False)
-    three_way_: OfTriples = field(init=False)
-    three_way_unnormalized_: OfTriples = field(init=False)
-    three_way_numerator_: OfTriples = field(init=False)
-    three_way_denominator_: OfTriples = field(init=False)
+    three_way_: ValuesOfTriples = field(init=False)
+    three_way_unnormalized_: ValuesOfTriples = field(init=False)
+    three_way_numerator_: ValuesOfTriples = field(init=False)
+    three_way_denominator_: ValuesOfTriples = field(init=False)
     total_: float | NDArray[np.float64] = field(init=False)
     feature_importances_: NDArray[np.float64] = field(init=False)
 
@@ -251,7 +269,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         self._check_several(first.rows)
         self._resolve_pairs(first.rows)
         triples, draws = self._triples(first.rows), []
-        for repeat in counted(range(self.n_repeats)):
+        for repeat in with_progress(range(self.n_repeats)):
             if repeat:
                 subsample = self._draw(sample, self.subsample, rng)
             responses = self._responses(subsample, response)
@@ -260,12 +278,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
                 self._warn_of_cost(n_rows, subsample.rows, _ADVICE)
                 n_sums = responses.most_sums(self._pairs, triples)
                 self._warn_of_sums(self.n_repeats * n_sums)
-            strengths, constants = self._statistics(subsample, responses, triples)
-            draws.append(strengths)
-            if not repeat:
-                self._constants = constants
+            draws.append(self._statistics(subsample, responses, triples))
+        self._constants = draws[0].constants
         self._set_results(draws, triples)
-        n_outputs = draws[0]["overall"].numerator.shape[1]
+        n_outputs = draws[0].overall.numerator.shape[1]
         self.output_names_ = response.output_names(n_outputs)
         self._background, self._weights = first.rows.native, first.weights
 
@@ -288,12 +304,12 @@ class HStatistic(TransformerMixin, BaseInteraction):
             )
         return [
             (first, int(second), int(third))
-            for first, of_first in enumerate(edges)
-            for second in np.flatnonzero(of_first)
-            for third in np.flatnonzero(of_first * edges[second])
+            for first, neighbours in enumerate(edges)
+            for second in np.flatnonzero(neighbours)
+            for third in np.flatnonzero(neighbours * edges[second])
         ]
 
-    def _responses(self, sample: Sample, response: Response) -> Any:
+    def _responses(self, sample: Sample, response: Response) -> Dependence:
         """Partial dependence at the own values of the rows of a sample."""
         return dependence_at_rows(
             self.method,
@@ -306,77 +322,48 @@ class HStatistic(TransformerMixin, BaseInteraction):
         )
 
     def _statistics(
-        self, sample: Sample, responses: Any, triples: list[tuple[int, ...]]
-    ) -> tuple[dict[str, Strength], NDArray[np.float64]]:
-        """Strengths by name, of one sample, and mean joint effects of pairs."""
+        self, sample: Sample, responses: Dependence, triples: list[tuple[int, ...]]
+    ) -> _Statistics:
+        """The statistics of one draw of rows."""
         weights, predictions = sample.weights, responses.predictions
-        n_players, work = len(self.features_), phases(2)
-        next(work)
+        n_players, progress = len(self.features_), phases(2)
+        next(progress)
         moments = h_statistics.overall_moments(
-            _blocks_of_all(responses, n_players), n_players, predictions, weights
+            _blocks_of_players(responses, n_players), n_players, predictions, weights
         )
         floor = h_statistics.rounding_floor(predictions, weights)
-        additive = np.zeros_like(predictions)
-        for single in map(responses.of_player, range(n_players)):
+        sum_of_effects = np.zeros_like(predictions)
+        for effect in map(responses.of_player, range(n_players)):
             # Rounding errors of a term are rounding errors of the difference.
-            floor = np.maximum(floor, h_statistics.rounding_floor(single, weights))
-            additive = additive + single
+            floor = np.maximum(floor, h_statistics.rounding_floor(effect, weights))
+            sum_of_effects = sum_of_effects + effect
         overall = h_statistics.overall_strengths(moments, predictions, weights, floor)
-        next(work)
-        pairs, three_way, constants = _strengths_of_sets(
+        next(progress)
+        pairwise, three_way, constants = _strengths_of_sets(
             responses, self._pairs, triples, weights, floor
         )
-        unexplained = h_statistics.unexplained(predictions, additive, weights, floor)
-        total = unexplained[None]
-        names = "pairwise", "overall", "three_way", "total"
-        strengths = pairs, overall, three_way, total
-        return dict(zip(names, strengths, strict=True)), constants
+        total = h_statistics.unexplained(predictions, sum_of_effects, weights, floor)
+        return _Statistics(pairwise, overall, three_way, total[None], constants)
 
     def _set_results(
-        self, draws: list[dict[str, Strength]], triples: list[tuple[int, ...]]
+        self, draws: list[_Statistics], triples: list[tuple[int, ...]]
     ) -> None:
         """Set the fitted attributes from the statistics of each draw of rows."""
         names = self.player_names_
-        forms: dict[str, tuple[NDArray[np.intp], Callable[..., Any]]] = {
-            "pairwise": (
-                self._pairs,
-                partial(
-                    h_statistics.symmetric, pairs=self._pairs, n_players=len(names)
-                ),
-            ),
-            "overall": (np.arange(len(names))[:, None], np.transpose),
-            "three_way": (np.reshape(triples, (-1, 3)).astype(int), np.transpose),
-            "total": (np.empty((1, 0), int), np.ravel),
-        }
-        for statistic, (sets, outputs_first) in forms.items():
-            strengths = [draw[statistic] for draw in draws]
-            undefined = np.any([each.is_undefined for each in strengths], axis=(0, 2))
-            defined = "overall" if statistic == "total" else statistic
-            warn_of_undefined(
-                f"{statistic}_",
-                [[names[player] for player in players] for players in sets[undefined]],
-                f"Use {defined}_unnormalized_, the size of the interaction",
-            )
-            shares = np.stack([each.squared for each in strengths])
-            shares = shares if self.squared or statistic == "total" else np.sqrt(shares)
-            results: dict[str, Any] = {"": shares.mean(axis=0)}
-            if statistic in ("pairwise", "overall"):
-                results["std_"] = None
-                if len(draws) > 1:
-                    results["std_"] = shares.std(axis=0, ddof=1)
-            if statistic != "total":
-                for name in ("unnormalized", "numerator", "denominator"):
-                    of_draws = [getattr(each, name) for each in strengths]
-                    results[f"{name}_"] = np.mean(of_draws, axis=0)
-            for ending, values in results.items():
-                if values is not None:
-                    values = drop_single_output(outputs_first(values))
-                if statistic == "three_way":
-                    keys = [
-                        tuple(names[player] for player in triple) for triple in triples
-                    ]
-                    values = dict(zip(keys, np.moveaxis(values, -1, 0), strict=True))
-                setattr(self, f"{statistic}_{ending}", values)
+        symmetric = partial(
+            h_statistics.symmetric, pairs=self._pairs, n_players=len(names)
+        )
+        keys = [tuple(names[player] for player in triple) for triple in triples]
+
+        def by_triple(values: NDArray[np.float64]) -> dict[Any, Any]:
+            outputs_last = np.moveaxis(drop_single_output(values.T), -1, 0)
+            return dict(zip(keys, outputs_last, strict=True))
+
+        players = np.arange(len(names))[:, None]
+        self._set_statistic("pairwise", draws, self._pairs, symmetric)
+        self._set_statistic("overall", draws, players, np.transpose)
+        self._set_statistic("three_way", draws, triples, by_triple)
+        self._set_statistic("total", draws, [()], np.ravel)
         if sum(map(len, self.features_)) < self.n_features_in_:
             self.total_ = np.full_like(self.total_, np.nan)[()]
         sizes = np.atleast_2d(self.overall_unnormalized_).mean(axis=0)
@@ -384,21 +371,58 @@ class HStatistic(TransformerMixin, BaseInteraction):
         for columns, size in zip(self.features_, sizes, strict=True):
             self.feature_importances_[list(columns)] = size
 
-    def _measured(self) -> Iterator[Measured]:
+    def _set_statistic(
+        self,
+        statistic: str,
+        draws: list[_Statistics],
+        sets: NDArray[np.intp] | list[tuple[int, ...]],
+        arranged: Callable[[NDArray[np.float64]], Any],
+    ) -> None:
+        """Set the attributes of one statistic, of sets of players.
+
+        `arranged` gives numbers of the sets (n_sets, k) the form of the attributes.
+        """
+        names, is_total = self.player_names_, statistic == "total"
+        strengths: list[Strength] = [getattr(draw, statistic) for draw in draws]
+        undefined = np.any([each.is_undefined for each in strengths], axis=(0, 2))
+        warn_of_undefined(
+            f"{statistic}_",
+            [[names[player] for player in sets[k]] for k in np.flatnonzero(undefined)],
+            f"Use {'overall' if is_total else statistic}_unnormalized_, the size of "
+            "the interaction",
+        )
+        shares = np.stack([each.squared for each in strengths])
+        if not (self.squared or is_total):
+            shares = np.sqrt(shares)
+        results = {"": shares.mean(axis=0)}
+        if not is_total:
+            for name in ("unnormalized", "numerator", "denominator"):
+                arrays = [getattr(each, name) for each in strengths]
+                results[f"{name}_"] = np.mean(arrays, axis=0)
+        if statistic in ("pairwise", "overall"):
+            setattr(self, f"{statistic}_std_", None)
+            if len(draws) > 1:
+                results["std_"] = shares.std(axis=0, ddof=1)
+        for ending, values in results.items():
+            values = arranged(values)
+            if not isinstance(values, dict):
+                values = drop_single_output(values)
+            setattr(self, f"{statistic}_{ending}", values)
+
+    def _numbers_of_sets(self) -> Iterator[SetNumbers]:
         names = np.array(self.player_names_, dtype=object)
         first, second = self._pairs.T
-        yield names[:, None], self._numbers("overall", slice(None))
+        yield SetNumbers(names[:, None], self._columns("overall", slice(None)))
         if len(first):
-            yield names[self._pairs], self._numbers("pairwise", first, second)
+            columns = self._columns("pairwise", first, second)
+            yield SetNumbers(names[self._pairs], columns)
         if self.three_way_:
             sizes = self.three_way_unnormalized_
-            columns = {"strength": self.three_way_, "unnormalized": sizes}
-            numbers = {
-                c: np.vstack([*of_sets.values()]) for c, of_sets in columns.items()
-            }
-            yield list(self.three_way_), numbers
+            by_triple = {"strength": self.three_way_, "unnormalized": sizes}
+            columns = {c: np.vstack([*v.values()]) for c, v in by_triple.items()}
+            yield SetNumbers(list(self.three_way_), columns)
 
-    def _numbers(
+    def _columns(
         self, statistic: str, *players: slice | NDArray[np.intp]
     ) -> dict[str, NDArray[np.float64]]:
         """Numbers of sets, (n, k), by column."""
@@ -448,12 +472,12 @@ class HStatistic(TransformerMixin, BaseInteraction):
         players = np.unique(self._pairs).tolist()
         sets: list[tuple[int, ...]] = [*((player,) for player in players), *pairs]
         averages = dict(zip(sets, self._averages_at(rows, sets), strict=True))
-        terms = np.empty((rows.n_rows, len(pairs), n_outputs))
+        effects = np.empty((rows.n_rows, len(pairs), n_outputs))
         for k, (first, second) in enumerate(pairs):
-            terms[:, k] = averages[first, second]
-            terms[:, k] -= averages[first,] + averages[second,]
-        terms -= self._constants
-        return terms.reshape(rows.n_rows, -1)
+            effects[:, k] = averages[first, second]
+            effects[:, k] -= averages[first,] + averages[second,]
+        effects -= self._constants
+        return effects.reshape(rows.n_rows, -1)
 
     def _averages_at(
         self, rows: Rows, sets: list[tuple[int, ...]]
@@ -472,69 +496,59 @@ class HStatistic(TransformerMixin, BaseInteraction):
             replacements.append(Replacement(columns, levels, variants))
         model = replaced(self.method, self._make_response(), background, replacements)
         averages = model.averages(self._weights, with_errors=False, n_jobs=self.n_jobs)
-        pairs = zip(averages.means, codes_of_rows, strict=True)
-        return [mean[codes] for mean, codes in pairs]
+        return [
+            means[codes]
+            for means, codes in zip(averages.means, codes_of_rows, strict=True)
+        ]
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns.
+    get_feature_names_out = feature_names_out
 
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features if `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            Names such as "a x b", followed by the output's name if there are several.
-        """
-        check_is_fitted(self)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names such as "a x b", followed by the output's if there are several."""
         players = zip(self.features_, self.player_names_, strict=True)
         names, outputs = self._names_out(input_features, players)
-        of_pairs = [
+        return [
             f"{names[first]} x {names[second]}{output}"
             for first, second in self.pairs_
             for output in outputs
         ]
-        return np.array(of_pairs, dtype=object)
 
 
-def _blocks_of_all(
-    responses: Any, n_players: int
+def _blocks_of_players(
+    responses: Dependence, n_players: int
 ) -> Iterator[tuple[slice, slice, NDArray[np.float64], NDArray[np.float64]]]:
-    """Partial dependences on each player and on all others, by blocks of rows."""
-    for rows, players, complements in responses.of_all_but_one():
-        singles = [responses.of_player(j, rows) for j in range(n_players)[players]]
-        yield rows, players, np.stack(singles, axis=1), complements
+    """Blocks of rows and players, as `overall_moments` takes them."""
+    for rows, players, without_player in responses.of_all_but_one():
+        numbers = range(n_players)[players]
+        effects = [responses.of_player(player, rows) for player in numbers]
+        yield rows, players, np.stack(effects, axis=1), without_player
 
 
 def _strengths_of_sets(
-    responses: Any,
+    responses: Dependence,
     pairs: NDArray[np.intp],
     triples: list[tuple[int, ...]],
     weights: NDArray[np.float64],
     floor: NDArray[np.float64],
 ) -> tuple[Strength, Strength, NDArray[np.float64]]:
     """Strengths of pairs and triples, and the mean joint effects of pairs."""
-    within = {frozenset(pair) for triple in triples for pair in combinations(triple, 2)}
-    missing = within - set(map(frozenset, tuples(pairs))) if within else ()
-    further = [*sorted(tuple(sorted(pair)) for pair in missing), *triples]
-    n_sets, n_outputs = len(pairs) + len(further), responses.predictions.shape[1]
+    needed = {frozenset(pair) for triple in triples for pair in combinations(triple, 2)}
+    extra_pairs = needed - set(map(frozenset, tuples(pairs))) if needed else ()
+    extra_sets = [*sorted(tuple(sorted(pair)) for pair in extra_pairs), *triples]
+    n_sets, n_outputs = len(pairs) + len(extra_sets), responses.predictions.shape[1]
     strengths = h_statistics.Strength(*np.zeros((2, n_sets, n_outputs)))
     constants = np.empty((len(pairs), n_outputs))
     joint_of_pair: dict[frozenset[int], NDArray[np.float64]] = {}
-    sets = chain(tuples(pairs), further)
-    joints = counted(responses.joint(chain(tuples(pairs), further)), n_sets)
+    sets = chain(tuples(pairs), extra_sets)
+    joints = with_progress(responses.joint(chain(tuples(pairs), extra_sets)), n_sets)
     for k, (players, joint) in enumerate(zip(sets, joints, strict=True)):
-        terms = sum(map(responses.of_player, players))
+        terms: Any = sum(map(responses.of_player, players))
         if len(players) == 3:
-            joint_pairs = map(frozenset, combinations(players, 2))
-            terms = sum(joint_of_pair[pair] for pair in joint_pairs) - terms
+            pairs_of_triple = map(frozenset, combinations(players, 2))
+            terms = sum(joint_of_pair[pair] for pair in pairs_of_triple) - terms
             strengths[k] = h_statistics.unexplained(joint, terms, weights, floor)
             continue
-        if within and frozenset(players) in within:
+        if frozenset(players) in needed:
             joint_of_pair[frozenset(players)] = joint
         if k < len(pairs):
             strengths[k] = h_statistics.unexplained(joint, terms, weights, floor)

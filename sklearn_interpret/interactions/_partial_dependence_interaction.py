@@ -1,4 +1,4 @@
-"""Interactions measured on partial dependence surfaces."""
+"""Interactions measured on partial dependence surfaces (Greenwell et al. 2018)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.replacement.replaced import ReplacedResponses, replaced
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
@@ -22,7 +22,7 @@ from sklearn_interpret._model.responses.response import (
 )
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.effects import PartialDependence
-from sklearn_interpret.interactions._base import BaseInteraction, Measured
+from sklearn_interpret.interactions._base import BaseInteraction, SetNumbers
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
@@ -34,7 +34,8 @@ _ADVICE = (
     "response is a sum of trees, or a link function of it (method=)."
 )
 
-# Memory of a surface: bytes per point and output, and its fixed cost in points.
+# Memory of a surface, estimated: bytes per point and output; and that of its arrays,
+# whatever their size, as a number of points.
 _BYTES_PER_POINT = 48
 _FIXED_POINTS = 64
 
@@ -173,19 +174,20 @@ class PartialDependenceInteraction(BaseInteraction):
         n_outputs = predictions.shape[1]
         strengths = np.empty((len(self._pairs), n_outputs))
         blocks = list(self._blocks_of_pairs(sample.rows, response, n_outputs))
-        for pairs in counted(blocks):
+        for pairs in with_progress(blocks):
             surfaces = self._surfaces(sample, self._pairs[pairs].tolist(), n_outputs)
             strengths[pairs] = list(map(greenwell_strength, surfaces))
         pairwise = symmetric(strengths, self._pairs, len(self.features_))
         self.pairwise_ = drop_single_output(pairwise)
         self.output_names_ = response.output_names(len(pairwise))
 
-    def _measured(self) -> Iterator[Measured]:
+    def _numbers_of_sets(self) -> Iterator[SetNumbers]:
         if len(self._pairs):
             names = np.array(self.player_names_, dtype=object)
-            p, (first, second) = len(names), self._pairs.T
-            strengths = self.pairwise_.reshape(-1, p, p)[:, first, second].T
-            yield names[self._pairs], {"strength": strengths}
+            matrices = self.pairwise_.reshape(-1, len(names), len(names))
+            first, second = self._pairs.T
+            strengths = matrices[:, first, second].T
+            yield SetNumbers(names[self._pairs], {"strength": strengths})
 
     def _result_units(self) -> dict[str, str]:
         return {"strength": self._response_name}
@@ -205,11 +207,12 @@ class PartialDependenceInteraction(BaseInteraction):
             self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
         else:
             self._warn_of_sums(model.most_sums_of_pairs(n_pairs, n_points))
-        most, start = rows_in_memory(_BYTES_PER_POINT * (1 + n_outputs)), 0
+        max_points = rows_in_memory(_BYTES_PER_POINT * (1 + n_outputs))
+        start = 0
         while start < n_pairs:
             points = _points(sizes, self._pairs[start : start + _PAIRS_PER_BLOCK])
             ends = np.cumsum(points + _FIXED_POINTS)
-            n_fitting = max(1, int(np.searchsorted(ends, most, side="right")))
+            n_fitting = max(1, int(np.searchsorted(ends, max_points, side="right")))
             yield slice(start, start + n_fitting)
             start += n_fitting
 

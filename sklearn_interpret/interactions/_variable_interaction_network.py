@@ -1,4 +1,8 @@
-"""Network of interacting features."""
+"""Network of interacting features (Hooker 2004).
+
+Sets grow: players whose strength is above the threshold form pairs, pairs that are
+above it form triples, and so on. `_Strengths` measures them by finite differences.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
-from sklearn_interpret._model.progress import counted, phases
+from sklearn_interpret._model.progress import phases, with_progress
 from sklearn_interpret._model.replacement.replaced import ReplacedResponses
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import (
@@ -30,7 +34,7 @@ from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.interactions._base import (
     BaseInteraction,
-    Measured,
+    SetNumbers,
     warn_of_undefined,
 )
 
@@ -210,18 +214,19 @@ class VariableInteractionNetwork(BaseInteraction):
         strengths.draw_donors(self.n_repeats, rng)
         n_players, all_strong = len(self.features_), []
         candidates: list[tuple[int, ...]] = [(player,) for player in range(n_players)]
-        orders = phases(min(self.max_order, n_players))
+        progress = phases(min(self.max_order, n_players))
         while candidates:
-            next(orders)
-            grow = len(candidates[0]) < self.max_order
-            strong = strengths.measure(candidates, self.threshold, keep=grow)
+            next(progress)
+            grows = len(candidates[0]) < self.max_order
+            strong = strengths.measure(candidates, self.threshold, keep=grows)
             all_strong += strong
-            candidates = _larger_sets(strong) if grow else []
+            candidates = _larger_sets(strong) if grows else []
         self._set_results(strengths, all_strong, response)
 
     def _set_results(
         self, strengths: _Strengths, strong: list[tuple[int, ...]], response: Response
     ) -> None:
+        """Set the fitted attributes, from the strengths and the strong sets."""
         names, n_outputs = self.player_names_, strengths.n_outputs
 
         def named(
@@ -257,12 +262,12 @@ class VariableInteractionNetwork(BaseInteraction):
         ]
         self.output_names_ = response.output_names(n_outputs)
 
-    def _measured(self) -> Iterator[Measured]:
+    def _numbers_of_sets(self) -> Iterator[SetNumbers]:
         for order in range(1, self.max_order + 1):
             sets = [members for members in self.strengths_ if len(members) == order]
             if not sets:
                 continue
-            numbers = {
+            columns = {
                 "strength": np.vstack([self.strengths_[members] for members in sets]),
                 "standard_error": np.vstack(
                     [self.standard_errors_[members] for members in sets]
@@ -270,8 +275,8 @@ class VariableInteractionNetwork(BaseInteraction):
             }
             if order == 1:
                 players = [self.player_names_.index(name) for (name,) in sets]
-                numbers["main_effect"] = np.atleast_2d(self.main_effects_).T[players]
-            yield sets, numbers
+                columns["main_effect"] = np.atleast_2d(self.main_effects_).T[players]
+            yield SetNumbers(sets, columns)
 
     def _result_facts(self) -> dict[str, Any]:
         return {"cliques": self.cliques_}
@@ -334,10 +339,10 @@ class _Strengths:
         With `keep`, their differences are stored for larger sets.
         """
         strong = []
-        size = self._donors[0].size * self.n_outputs * np.dtype(np.float64).itemsize
-        at_once = rows_in_memory(size)
-        for start in counted(range(0, len(sets), at_once)):
-            batch = sets[start : start + at_once]
+        set_bytes = 8 * self._donors[0].size * self.n_outputs
+        batch_size = rows_in_memory(set_bytes)
+        for start in with_progress(range(0, len(sets), batch_size)):
+            batch = sets[start : start + batch_size]
             for players, responses in zip(batch, self._redrawn(batch), strict=True):
                 differences = self._finite_difference(players, responses)
                 self._set_strength(players, differences)
@@ -366,6 +371,7 @@ class _Strengths:
     def _finite_difference(
         self, players: tuple[int, ...], responses: NDArray[np.float64]
     ) -> NDArray[np.float64]:
+        """Responses less those of all smaller sets, and of the rows as they are."""
         differences = responses - self._predictions[:, None]
         for size in range(1, len(players)):
             for subset in combinations(players, size):
@@ -375,6 +381,7 @@ class _Strengths:
     def _set_strength(
         self, players: tuple[int, ...], differences: NDArray[np.float64]
     ) -> None:
+        """Set the strength of a set, and the main effect of a single player."""
         order, weights, floor = len(players), self._weights, self._floor
         importance, error = functional_anova.superset_importance(
             differences, order, weights, floor

@@ -1,4 +1,9 @@
-"""The table of a regression: weights, their errors, tests and intervals."""
+"""The table of a regression: weights, their errors, tests and intervals.
+
+`_inspect` fits the regression in passes over the rows where that suffices
+(`_from_passes`), and otherwise from all rows in memory (`_from_all_rows`), which finds
+dependent columns and terms that separate classes. `_set_tests` makes the table.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.score_passes import PassedRegression
 from sklearn_interpret._core.regression import working_regression
@@ -29,7 +33,10 @@ from sklearn_interpret._inspectors.regression import (
     scores_of,
 )
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -38,6 +45,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.formulas.linear import set_weights
 from sklearn_interpret._model.gradients.objectives import (
+    LinearLayer,
     check_is_optimum,
     read_objective,
 )
@@ -68,17 +76,18 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.influence.score_models import ScoreModel
     from sklearn_interpret._core.influence.score_passes import PassSums
     from sklearn_interpret._core.regression.working_regression import FittedRegression
-
-    Regression = PassedRegression | working_regression.WorkingRegression
     from sklearn_interpret._model.gradients.objectives import Objective
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.partitioned import PartitionedSample
+
+    Regression = PassedRegression | working_regression.WorkingRegression
 
 __all__ = ["CoefficientInference"]
 
 # Largest number of terms that a message names.
 _MOST_NAMED = 10
 # Rows by which the column of the offset is found; all are checked when they are read.
-_FEW = 100
+_OFFSET_ROWS = 100
 # Columns of the table, with their attributes.
 _COLUMNS = {
     "coef": "coef_",
@@ -361,7 +370,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
 
     _errors_count_rows = _weights_count_rows
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> Objective:
         model = innermost(self.estimator_)
         # Checked for models that are refused below, too, such as Lasso.
         alpha = getattr(model, "alpha_", getattr(model, "alpha", 0))
@@ -375,48 +384,44 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 "in fit."
             )
         objective = super()._make_response()
-        regression = objective.classes is None
-        method = "predict" if regression else "decision_function"
+        method = "predict" if objective.classes is None else "decision_function"
         response = make_response(self.estimator_, method, self.target)
         # Log-odds of the first class are minus those of the second.
         self._sign = float(response.read(np.ones((1, 1)))[0, 0])
         self.output_names_ = response.output_names(1)
         return objective
 
-    def _inspect(self, sample: Sample, response: Any) -> None:
+    def _inspect(self, sample: Sample | PartitionedSample, response: Objective) -> None:
         self._check_covariance(response)
         self._objective = response
         self._response_name = _response_name(response)
         self._name_terms(sample.rows)
         parameters = self._sign * response.network.parameters
         self.intercept_, weights = float(parameters[-1]), parameters[self._parameters]
-        fixed = has_known_dispersion(response.loss) and self.dispersion == "model"
-        by_passes = self._from_passes(sample, weights, fixed)
-        if by_passes is None:
-            of_all_rows, regression, unknown = self._with_all_rows(
-                sample, weights, fixed
-            )
+        passed = self._from_passes(sample, weights)
+        if passed is None:
+            assert isinstance(sample, Sample)  # otherwise passes raise an error
+            fit = self._from_all_rows(sample, weights)
         else:
-            of_all_rows = regression = by_passes
-            unknown = by_passes.undetermined
-        self.coef_ = regression.parameters.copy()
-        if regression is not of_all_rows or len(unknown) == len(weights):
-            self.coef_[unknown] = weights[unknown]
-        self._test(regression, unknown)
-        self._explain_deviance(of_all_rows)
-        if fixed and self.covariance == "model":
-            self._warn_of_overdispersion(regression)
+            fit = _Fit(passed, passed, passed.undetermined)
+        self.coef_ = fit.tested.parameters.copy()
+        if fit.tested is not fit.of_all_rows or len(fit.unknown) == len(weights):
+            self.coef_[fit.unknown] = weights[fit.unknown]
+        self._set_tests(fit.tested, fit.unknown)
+        self._set_deviance_shares(fit.of_all_rows)
+        if self._known_dispersion and self.covariance == "model":
+            self._warn_of_overdispersion(fit.tested)
         if self._offset is not None and not isinstance(self.estimator, FrozenEstimator):
-            self._keep_weights()
+            self._set_model_weights(self._offset)
 
     def _from_passes(
-        self, sample: Sample, weights: NDArray[np.float64], fixed: bool
+        self, sample: Sample | PartitionedSample, weights: NDArray[np.float64]
     ) -> PassedRegression | None:
         """The regression by passes over the rows; None if it takes all rows.
 
-        `weights` are those of the model; `fixed` says that the dispersion is one.
+        `weights` are those of the model, where the passes start.
         """
-        loss, free = self._objective.loss, self._has_intercept
+        loss: Any = self._objective.loss
         in_memory = isinstance(sample, Sample)
         if self.interval == "profile" and not isinstance(loss, HalfSquared):
             if in_memory:
@@ -425,17 +430,25 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 'interval="profile" takes many passes over the rows, and they are in '
                 'partitions: "wald" is accepted.'
             )
-        if in_memory:
+        # Rows in memory are read once, those in partitions in each pass.
+        model = None
+        if isinstance(sample, Sample):
             model = self._scores_reader()(sample)
 
         def sums(function: Callable[..., Any], merge: Callable[..., Any]) -> PassSums:
-            if in_memory:  # the model is made once
+            if model is not None:
                 return function(model)
-            task = partial(_of_scores, self._scores_reader(), function)
+            task = partial(_applied_to_scores, self._scores_reader(), function)
             return sample.map_reduce(task, merge)
 
-        counts_rows = self._weights_count_rows
-        regression = PassedRegression.fit(sums, loss, weights, free, fixed, counts_rows)
+        regression = PassedRegression.fit(
+            sums,
+            loss,
+            weights,
+            self._has_intercept,
+            self._known_dispersion,
+            self._weights_count_rows,
+        )
         if in_memory:
             if regression is None or regression.flat or len(regression.undetermined):
                 return None
@@ -445,82 +458,89 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 "separate classes, or zeros from positive targets. Fit a sample of the "
                 "rows in memory, which names them."
             )
-        if not fixed:
+        if not self._known_dispersion:
             self._check_dispersion(regression)
         if len(regression.undetermined):
             self._warn_of_dependence(regression.undetermined)
         check_is_optimum(self.estimator_, self._objective.model, regression.distance)
         return regression
 
-    def _with_all_rows(
-        self, sample: Sample, weights: NDArray[np.float64], fixed: bool
-    ) -> tuple[Regression, Regression, NDArray[np.intp]]:
-        """The regression of all rows, that without separated rows, unknown weights."""
-        model = self._scores_reader()(sample).polished()
-        regression = working_regression.WorkingRegression(
-            model, fixed, counts_rows=self._weights_count_rows
-        )
-        if not fixed:
-            self._check_dispersion(regression)
-        return regression, *self._determined(regression, weights)
+    def _from_all_rows(self, sample: Sample, weights: NDArray[np.float64]) -> _Fit:
+        """The regression of all rows, tested without those that are separated.
 
-    def _scores_reader(self) -> Callable[..., Any]:
+        `weights` are those of the model.
+        """
+        model = self._scores_reader()(sample).polished()
+        known_dispersion = self._known_dispersion
+        regression = working_regression.WorkingRegression(
+            model, known_dispersion, counts_rows=self._weights_count_rows
+        )
+        if not known_dispersion:
+            self._check_dispersion(regression)
+        dependent = regression.undetermined
+        if len(dependent):
+            self._warn_of_dependence(dependent)
+        unseparated_model = without_separated_rows(model)
+        if unseparated_model is model:
+            distance = model.distance(weights[:, None])
+            check_is_optimum(self.estimator_, self._objective.model, distance)
+            return _Fit(regression, regression, dependent)
+        unseparated, unknown = regression, np.arange(len(weights))
+        if len(unseparated_model.design):
+            unseparated = replace(regression, model=unseparated_model)
+            if known_dispersion or unseparated.dispersion_dof:
+                unknown = unseparated.undetermined
+        self._warn_of_separation(np.setdiff1d(unknown, dependent))
+        tested = unseparated if len(unknown) < len(weights) else regression
+        return _Fit(regression, tested, unknown)
+
+    def _scores_reader(self) -> Callable[[Sample], ScoreModel]:
         """Function from a sample to the `ScoreModel` of its rows; it can be pickled."""
         name = type(self).__name__
         return partial(_scores, name, self.estimator_, self._sign, self._offset)
 
-    def _determined(
-        self, regression: Any, weights: NDArray[np.float64]
-    ) -> tuple[Any, NDArray[np.intp]]:
-        """The regression of rows that are not separated; the weights it leaves open.
+    @property
+    def _known_dispersion(self) -> bool:
+        """Whether the dispersion is one."""
+        return has_known_dispersion(self._objective.loss) and self.dispersion == "model"
 
-        `weights` are those of the model itself.
-        """
-        model, dependent = regression.model, regression.undetermined
-        if len(dependent):
-            self._warn_of_dependence(dependent)
-        left = without_separated_rows(model)
-        if left is model:
-            distance = model.distance(weights[:, None])
-            check_is_optimum(self.estimator_, self._objective.model, distance)
-            return regression, dependent
-        unseparated, unknown = regression, np.arange(len(weights))
-        if len(left.design):
-            unseparated = replace(regression, model=left)
-            if regression.known_dispersion or unseparated.dispersion_dof:
-                unknown = unseparated.undetermined
-        self._warn_of_separation(np.setdiff1d(unknown, dependent))
-        return (unseparated if len(unknown) < len(weights) else regression), unknown
+    @property
+    def _layer(self) -> LinearLayer:
+        """The weights of the model."""
+        network = self._objective.network
+        assert isinstance(network, LinearLayer)  # others are refused
+        return network
 
     @property
     def _has_intercept(self) -> bool:
         return bool(self._objective.model.fit_intercept)
 
     def _name_terms(self, rows: Rows) -> None:
-        """Set names of terms, which columns of the model they are, and the offset."""
+        """Set the terms, which are columns of the model, and the offset."""
         names = column_names(self._objective, rows.names)
+        # The feature of each column of the model; None where steps mix features.
         self._columns = feature_columns(self._objective, rows.n_columns)
         terms = np.arange(len(names))
-        self._offset: Any = None  # or an `_Offset`
+        self._offset: _Offset | None = None
         if self.offset is not None:
             self._offset = self._find_offset(rows, names)
             terms = np.delete(terms, self._offset.column)
         self._terms = terms
         self.term_names_ = [names[j] for j in terms]
-        # The intercept is the last parameter of the model.
-        intercept = [len(names)] * self._has_intercept
-        self._parameters = np.array([*terms, *intercept], dtype=np.intp)
-        self.term_names_ += self._has_intercept * ["intercept"]
+        # Positions of the tested weights among the parameters of the model, whose last
+        # one is the intercept.
+        self._parameters = np.array(terms, dtype=np.intp)
+        if self._has_intercept:
+            self._parameters = np.append(self._parameters, len(names))
+            self.term_names_.append("intercept")
 
-    def _find_offset(self, rows: Any, names: list[str]) -> _Offset:
-        """Where the offset is, of the names of the columns that the model gets."""
+    def _find_offset(self, rows: Rows, names: list[str]) -> _Offset:
+        """Where the offset is among the columns of the model, by their names."""
         feature = feature_index(
             self.offset, rows.names, named=rows.named, parameter="offset"
         )
-        name, first_rows = (
-            rows.names[feature],
-            rows.take(np.arange(min(rows.n_rows, _FEW))),
-        )
+        name = rows.names[feature]
+        first_rows = rows.take(np.arange(min(rows.n_rows, _OFFSET_ROWS)))
         inputs, _ = self._objective.layers(first_rows.native)
         is_offset = _are_offsets(inputs, feature, first_rows)
         if self._columns is not None:
@@ -529,8 +549,8 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             is_offset &= [str(n).rpartition("__")[2] == name for n in names]
         columns = np.flatnonzero(is_offset)
         if len(columns) != 1:
-            raise _not_as_it_is(name)
-        weight = self._objective.network.coefs[0][columns[0], 0]
+            raise _offset_error(name)
+        weight = self._layer.coefs[0][columns[0], 0]
         if isinstance(self.estimator, FrozenEstimator) and not np.isclose(weight, 1):
             raise ValueError(
                 f"offset={name!r} has the weight one, and the frozen "
@@ -540,11 +560,11 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             )
         return _Offset(feature, int(columns[0]), name)
 
-    def _keep_weights(self) -> None:
+    def _set_model_weights(self, offset: _Offset) -> None:
         """Give the model the weights of the fit with the offset."""
         weights = self._objective.network.parameters
         weights[self._parameters] = self._sign * self.coef_
-        weights[self._offset.column] = 1.0
+        weights[offset.column] = 1.0
         set_weights(self._objective.model, weights)
         self._objective = read_objective(self.estimator_)
         self.intercept_ = float(self._sign * weights[-1])
@@ -561,37 +581,38 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             )
 
     def _check_covariance(self, objective: Objective) -> None:
-        sandwich = self.covariance
-        if sandwich == "model":
+        """Refuse a covariance that the interval or the model has no formula for."""
+        kind = self.covariance
+        if kind == "model":
             return
         if self.interval == "profile":
             raise ValueError(
-                f'interval="profile" follows the likelihood, covariance="{sandwich}" '
+                f'interval="profile" follows the likelihood, covariance="{kind}" '
                 'does not: covariance="model" or interval="wald" is needed.'
             )
-        if sandwich != "HC0" and not isinstance(objective.loss, HalfSquared):
+        if kind != "HC0" and not isinstance(objective.loss, HalfSquared):
             raise ValueError(
-                f'covariance="{sandwich}" is known for least squares; of a '
+                f'covariance="{kind}" is known for least squares; of a '
                 f'{type(objective.model).__name__} "model" and "HC0" are accepted.'
             )
 
-    def _named(self, terms: Any) -> str:
+    def _named(self, terms: NDArray[np.intp]) -> str:
         """Terms by name, for messages."""
         names = [repr(str(self.term_names_[term])) for term in terms]
         more = len(names) - _MOST_NAMED
         return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" * (more > 0))
 
-    def _warn_of_dependence(self, unknown: Any) -> None:
+    def _warn_of_dependence(self, terms: NDArray[np.intp]) -> None:
         warn(
             "Leave out one of the columns that depend on each other, as "
             'OneHotEncoder(drop="first"), and PolynomialFeatures and '
             "SplineTransformer with include_bias=False, do: the rows do not determine "
-            f"the weights of {self._named(unknown)}. Their errors, tests and "
+            f"the weights of {self._named(terms)}. Their errors, tests and "
             "intervals are NaN.",
             DependentTermsWarning,
         )
 
-    def _warn_of_leverage(self, terms: Any) -> None:
+    def _warn_of_leverage(self, terms: NDArray[np.intp]) -> None:
         warn(
             "Leave out levels of one row, or join them with others, or use "
             f'covariance="HC1": single rows determine {self._named(terms)} alone. '
@@ -603,25 +624,26 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
 
     def _warn_of_overdispersion(self, regression: FittedRegression) -> None:
         """Warn of counts, and of classes with numbers of trials, that vary too much."""
-        varies, as_much = "targets vary", "Poisson's distribution"
+        subject, reference = "targets vary", "Poisson's distribution"
         if self._objective.classes is not None:
             if not regression.total_weight > regression.n_rows:
                 return  # single classes have the variance of their mean
-            varies, as_much = "rows of equal terms vary", "independent trials"
+            subject, reference = "rows of equal terms vary", "independent trials"
         elif regression.pearson_statistic < DISPERSED * regression.residual_dof:
             return
         test = regression.overdispersion
         if test.warns:
             warn(
-                f'Use dispersion="quasi": {varies} {test.dispersion:.3g} times as much '
-                f"as {as_much} (p-value {test.pvalue:.1g}), and standard errors, "
-                "intervals and p-values are too small.",
+                f'Use dispersion="quasi": {subject} {test.dispersion:.3g} times as '
+                f"much as {reference} (p-value {test.pvalue:.1g}), and standard "
+                "errors, intervals and p-values are too small.",
                 OverdispersionWarning,
             )
 
-    def _warn_of_separation(self, terms: Any) -> None:
-        counts = self._objective.classes is None
-        reason = "zeros from positive targets" if counts else "some rows' classes"
+    def _warn_of_separation(self, terms: NDArray[np.intp]) -> None:
+        reason = "some rows' classes"
+        if self._objective.classes is None:
+            reason = "zeros from positive targets"
         warn(
             f"Remove the terms that separate {reason} without error, or pass more "
             f"rows: {self._named(terms)}. The likelihood grows with their weights: "
@@ -630,14 +652,15 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             SeparationWarning,
         )
 
-    def _test(self, regression: Regression, unknown: NDArray[np.intp]) -> None:
-        """Errors, tests and intervals of the weights, NaN of the unknown ones."""
+    def _set_tests(self, regression: Regression, unknown: NDArray[np.intp]) -> None:
+        """Set errors, tests and intervals of the weights, NaN of the unknown ones."""
         tests = working_regression.WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
         if self.covariance in ("HC2", "HC3"):
             undetermined = np.flatnonzero(np.isnan(np.diag(self.covariance_)))
-            if len(undetermined := np.setdiff1d(undetermined, unknown)):
-                self._warn_of_leverage(undetermined)
+            by_leverage = np.setdiff1d(undetermined, unknown)
+            if len(by_leverage):
+                self._warn_of_leverage(by_leverage)
         self.covariance_[unknown] = self.covariance_[:, unknown] = np.nan
         self.standard_errors_ = np.sqrt(np.diag(self.covariance_))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -646,23 +669,24 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         quantile = tests.quantile(self.confidence_level)
         bounds = np.array([[-quantile], [quantile]]) * self.standard_errors_
         bounds += self.coef_
-        of_likelihood = not isinstance(self._objective.loss, HalfSquared)
-        if self.interval == "profile" and of_likelihood:
+        is_least_squares = isinstance(self._objective.loss, HalfSquared)
+        if self.interval == "profile" and not is_least_squares:
             estimated = np.flatnonzero(np.isfinite(self.standard_errors_))
-            height = regression.dispersion * quantile**2
-            tasks = [(regression, term, height) for term in estimated]
+            rise = regression.dispersion * quantile**2  # of the deviance
+            tasks = [(regression, term, rise) for term in estimated]
             ends = run_in_threads(profile_bounds, tasks, n_jobs=self.n_jobs)
-            for term, pair in zip(estimated, ends, strict=True):
-                bounds[:, term] = pair
+            for term, low_and_high in zip(estimated, ends, strict=True):
+                bounds[:, term] = low_and_high
             self._warn_of_lost_ends(
                 estimated[np.isnan(bounds[:, estimated]).any(axis=0)]
             )
         self.intervals_low_, self.intervals_high_ = bounds
-        if of_likelihood:
+        if not is_least_squares:
             with np.errstate(over="ignore"):
                 self.exponentiated_ = np.exp(self.coef_)
 
-    def _warn_of_lost_ends(self, terms: Any) -> None:
+    def _warn_of_lost_ends(self, terms: NDArray[np.intp]) -> None:
+        """Warn of terms, if any, without an end of their profile interval."""
         if len(terms):
             warn(
                 'Use interval="wald", or for counts in another unit '
@@ -672,8 +696,8 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 ConvergenceWarning,
             )
 
-    def _explain_deviance(self, regression: Regression) -> None:
-        """Shares of the deviance that the terms explain."""
+    def _set_deviance_shares(self, regression: Regression) -> None:
+        """Set the shares of the deviance that the terms explain."""
         self.residual_dof_ = regression.residual_dof
         self._n_observations = regression.n_observations
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -683,9 +707,10 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 total = regression.deviance_without_terms(self._has_intercept)
         dof = regression.n_observations - self._has_intercept
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.float64(regression.deviance) / total
-            self.r2_ = float(1 - share)
-            self.adjusted_r2_ = float(1 - share * dof / np.float64(self.residual_dof_))
+            unexplained = np.float64(regression.deviance) / total
+            self.r2_ = float(1 - unexplained)
+            adjusted = unexplained * dof / np.float64(self.residual_dof_)
+            self.adjusted_r2_ = float(1 - adjusted)
 
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -713,7 +738,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
     def _effects(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Columns of the model that are terms, and their effects, (m, n_terms) each."""
         inputs = self._objective.layers(rows.native)[0][:, self._terms]
-        weights = self._objective.network.coefs[0][self._terms, 0]
+        weights = self._layer.coefs[0][self._terms, 0]
         return inputs, inputs * (self._sign * weights)
 
     @empty_for_no_rows
@@ -740,8 +765,9 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         if self._columns is None:
             data, names = inputs, self.term_names_[: inputs.shape[1]]
         else:
-            terms, effects = effects, np.zeros((rows.n_rows, rows.n_columns))
-            np.add.at(effects.T, self._columns[self._terms], terms.T)
+            term_effects = effects
+            effects = np.zeros((rows.n_rows, rows.n_columns))
+            np.add.at(effects.T, self._columns[self._terms], term_effects.T)
         if self._offset is not None:
             base_values += self._sign * offsets_of(self._offset.feature, rows)
             if self._columns is not None:
@@ -760,25 +786,13 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             columns=None if columns is None else [[j] for j in columns],
         )
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns: the terms.
+    get_feature_names_out = feature_names_out
 
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features where `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            The names.
-        """
-        check_is_fitted(self)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names of the terms."""
         feature_names = check_feature_names_in(self, input_features)
         names = column_names(self._objective, feature_names)
-        return np.asarray(names, dtype=object)[self._terms]
+        return np.array(names, dtype=object)[self._terms].tolist()
 
     def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each term, under its name. Columns "class" (of a classifier: the
@@ -816,15 +830,27 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
 
 @dataclass(frozen=True)
 class _Offset:
-    """Position of the offset among the features and the columns of the model; name."""
+    """The offset."""
 
-    feature: int
-    column: int
+    feature: int  # position among the features
+    column: int  # position among the columns of the model
     name: str
 
 
+class _Fit(NamedTuple):
+    """The regression, and which of its weights the rows do not determine."""
+
+    of_all_rows: Regression
+    tested: Regression  # without separated rows
+    unknown: NDArray[np.intp]  # terms
+
+
 def _scores(
-    name: str, estimator: BaseEstimator, sign: float, offset: Any, sample: Sample
+    name: str,
+    estimator: BaseEstimator,
+    sign: float,
+    offset: _Offset | None,
+    sample: Sample,
 ) -> ScoreModel:
     """The model's scores at the rows of a sample, with their signs."""
     model = scores_of(name, estimator, sample)
@@ -835,11 +861,11 @@ def _scores(
     return model if sign > 0 else _of_other_class(model)
 
 
-def _with_offset(model: BaseEstimator, offset: Any, rows: Any) -> Any:
+def _with_offset(model: ScoreModel, offset: _Offset, rows: Rows) -> ScoreModel:
     """The scores of the other columns, with the offset."""
     values = model.design[:, offset.column, None]
     if not _are_offsets(values, offset.feature, rows).all():
-        raise _not_as_it_is(offset.name)
+        raise _offset_error(offset.name)
     terms = np.delete(np.arange(model.design.shape[1]), offset.column)
     return replace(
         model,
@@ -851,13 +877,13 @@ def _with_offset(model: BaseEstimator, offset: Any, rows: Any) -> Any:
     )
 
 
-def _are_offsets(columns: Any, feature: int, rows: Any) -> NDArray[np.bool_]:
+def _are_offsets(columns: Any, feature: int, rows: Rows) -> NDArray[np.bool_]:
     """Which columns (n, d) are the feature as it is; steps may round to float32."""
     offsets = offsets_of(feature, rows)[:, None]
     return np.isclose(columns, offsets, rtol=1e-6, atol=0).all(axis=0)
 
 
-def _not_as_it_is(name: str) -> ValueError:
+def _offset_error(name: str) -> ValueError:
     """The error that the model does not get the offset."""
     return ValueError(
         f"offset={name!r} is added to the linear predictor as it is, and the model "
@@ -866,14 +892,17 @@ def _not_as_it_is(name: str) -> ValueError:
     )
 
 
-def _of_scores(
-    scores: Callable[..., Any], function: Callable[..., Any], sample: Sample
+def _applied_to_scores(
+    scores: Callable[[Sample], ScoreModel],
+    function: Callable[[ScoreModel], Any],
+    sample: Sample,
 ) -> Any:
+    """A function of the scores at the rows of a partition."""
     check_scales(sample.rows)
     return function(scores(sample))
 
 
-def _of_other_class(model: BaseEstimator) -> Any:
+def _of_other_class(model: ScoreModel) -> ScoreModel:
     """The scores of the other one of two classes."""
     targets, parameters = 1 - model.targets, -model.parameters
     offsets = -model.offsets
@@ -887,7 +916,8 @@ def _response_name(objective: Objective) -> str:
     return "log" if isinstance(objective.loss, HalfTweedie) else "prediction"
 
 
-def _refuse_penalty(model: BaseEstimator) -> Any:
+def _refuse_penalty(model: BaseEstimator) -> NoReturn:
+    """Raise the error that weights are penalised."""
     raise ValueError(
         f"{type(model).__name__} is fitted with a penalty, which shrinks its weights: "
         "standard errors, p-values and intervals of least squares or maximum "

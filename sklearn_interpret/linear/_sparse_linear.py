@@ -1,11 +1,15 @@
-"""Linear and logistic regression of few features, along the lasso path."""
+"""Linear and logistic regression of few features, along the lasso path.
+
+The base class follows the path until the features are as many as asked for; the two
+estimators say what its targets and its loss are.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +45,15 @@ if TYPE_CHECKING:
 _CONSTANT = 1e-12
 
 
+class _PathTargets(NamedTuple):
+    """What the path is fitted to; predictions of it, times `unit`, plus `origin`."""
+
+    values: NDArray[np.float64]  # (n_rows, K)
+    loss: SquaredError | LogLoss
+    origin: float
+    unit: float
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     """Base of sparse linear models.
@@ -64,10 +77,8 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     }
 
     @abstractmethod
-    def _targets(
-        self, y: NDArray[Any], shares: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], Any, float, float]:
-        """Targets (n, K), their loss, and the origin and unit that were taken out."""
+    def _targets(self, y: NDArray[Any], shares: NDArray[np.float64]) -> _PathTargets:
+        """What the path is fitted to, with shares of the rows in their weight."""
 
     def _fit(self, sample: Sample) -> None:
         check_scales(sample.rows)
@@ -78,15 +89,19 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
                 f"{X.shape[1]}."
             )
         shares = sample.weights / sample.weights.sum()
-        targets, loss, start, unit = self._targets(sample.y, shares)
-        path = lasso_path(X, targets, shares, loss, size)
-        chosen = len(path.sizes) - 1 if size is None else _chosen(path.sizes, size)
+        targets = self._targets(sample.y, shares)
+        path = lasso_path(X, targets.values, shares, targets.loss, size)
+        selected = len(path.sizes) - 1
+        if size is not None:
+            selected = _last_of_size(path.sizes, size)
+        unit = targets.unit
         coefs = unit * np.moveaxis(path.coefficients, (0, 1, 2), (2, 1, 0))
-        intercepts = start + unit * path.intercepts[chosen]
+        intercepts = targets.origin + unit * path.intercepts[selected]
         if is_regressor(self):
             coefs, intercepts = coefs[0], float(intercepts[0])
         self.alphas_, self.coef_path_ = unit * path.penalties, coefs
-        self.alpha_, self.coef_ = float(self.alphas_[chosen]), coefs[..., chosen].copy()
+        self.alpha_ = float(self.alphas_[selected])
+        self.coef_ = coefs[..., selected].copy()
         self.intercept_, self.scale_ = intercepts, path.scale
         self.entry_order_ = np.array(path.order, dtype=np.intp)
 
@@ -105,18 +120,21 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
         paths = self.coef_path_.reshape(-1, n_features, n_alphas)
         names = getattr(self, "feature_names_in_", default_names(n_features))
         labels = getattr(self, "classes_", [None])[-len(paths) :]
-        return [
-            ({} if label is None else {"class": np.repeat(label, n_alphas * len(used))})
-            | {
+        blocks = []
+        for label, path in zip(labels, paths, strict=True):
+            used = [j for j in self.entry_order_ if path[j].any()]
+            block: dict[str, Any] = {}
+            if label is not None:
+                block["class"] = np.repeat(label, n_alphas * len(used))
+            block |= {
                 "feature": as_objects(names)[used].repeat(n_alphas),
                 "alpha": np.tile(self.alphas_, len(used)),
                 "coef": path[used].ravel(),
                 "coef_per_std": (path * self.scale_[:, None])[used].ravel(),
                 "selected": np.tile(self.alphas_ == self.alpha_, len(used)),
             }
-            for label, path in zip(labels, paths, strict=True)
-            for used in [[j for j in self.entry_order_ if path[j].any()]]
-        ]
+            blocks.append(block)
+        return blocks
 
     def _text_blocks(self) -> list[dict[str, Any]]:
         columns = "class", "feature", "coef", "coef_per_std"
@@ -217,15 +235,14 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
 
     intercept_: float
 
-    def _targets(
-        self, y: NDArray[Any], shares: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], Any, float, float]:
+    def _targets(self, y: NDArray[Any], shares: NDArray[np.float64]) -> _PathTargets:
         check_scale(y, "y")
-        start = shares @ y
-        unit = np.sqrt(shares @ np.square(y - start))
-        if unit <= _CONSTANT * np.abs(y).max():
-            return np.zeros((len(y), 1)), SquaredError(), start, 1.0
-        return ((y - start) / unit)[:, None], SquaredError(), start, unit
+        mean = shares @ y
+        deviation = np.sqrt(shares @ np.square(y - mean))
+        if deviation <= _CONSTANT * np.abs(y).max():
+            return _PathTargets(np.zeros((len(y), 1)), SquaredError(), mean, 1.0)
+        standardised = ((y - mean) / deviation)[:, None]
+        return _PathTargets(standardised, SquaredError(), mean, deviation)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predictions for rows.
@@ -329,11 +346,10 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
 
+    classes_: NDArray[Any]
     intercept_: NDArray[np.float64]
 
-    def _targets(
-        self, y: NDArray[Any], shares: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], Any, float, float]:
+    def _targets(self, y: NDArray[Any], shares: NDArray[np.float64]) -> _PathTargets:
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -342,9 +358,8 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
                 f"one class: {self.classes_.tolist()[0]!r}."
             )
         flags = (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
-        return flags[:, 1:] if len(self.classes_) == 2 else flags, LogLoss(), 0.0, 1.0
-
-    classes_: NDArray[Any]
+        flags = flags[:, 1:] if len(self.classes_) == 2 else flags
+        return _PathTargets(flags, LogLoss(), 0.0, 1.0)
 
     predict = predictor.most_probable_class
 
@@ -399,14 +414,14 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
         return log_softmax(scores, axis=1)
 
 
-def _chosen(sizes: NDArray[np.intp], size: int) -> int:
-    """Position of the last point with `size` features; warns where there are fewer."""
-    most = sizes[sizes <= size].max()
-    if most < size:
+def _last_of_size(sizes: NDArray[np.intp], size: int) -> int:
+    """Position of the last point with `size` features; warns where none has as many."""
+    available = sizes[sizes <= size].max()
+    if available < size:
         warn(
             "Pass another n_features_to_select: the lasso path has nowhere exactly "
-            f"n_features_to_select={size} features, and {most} are selected, the next "
-            "smaller number that it has.",
+            f"n_features_to_select={size} features, and {available} are selected, the "
+            "next smaller number that it has.",
             SkippedSizeWarning,
         )
-    return np.flatnonzero(sizes == most)[-1]
+    return np.flatnonzero(sizes == available)[-1]

@@ -1,4 +1,8 @@
-"""k-medoids: clusters around rows of the data."""
+"""k-medoids: clusters around rows of the data (FasterPAM: Schubert & Rousseeuw, 2021).
+
+The estimator computes distances, of all rows or of some on demand; the search for
+medoids is in `_core`.
+"""
 
 from __future__ import annotations
 
@@ -48,13 +52,17 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
 # Metrics of scikit-learn that take sparse matrices.
-_OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
-# Relative difference of sums below which they are equal.
-_ROUNDING = 1e-12
-# Euclidean distances between more rows are of single precision in the search; number of
-# rows for which they are computed at once. Mean distances that are smaller, relative to
-# the largest, take double precision.
-_FEW_ROWS, _STRIP, _COARSE = 1000, 64, 1e-3
+_SPARSE_METRICS = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
+# Sums of distances with a smaller relative difference are equal.
+_RELATIVE_ROUNDING = 1e-12
+# With more rows, the search takes Euclidean distances of single precision. Chosen by
+# hand: with fewer, double precision costs little.
+_DOUBLE_PRECISION_ROWS = 1000
+# Rows for which these distances are computed together: they fit the cache of a core.
+_STRIP_ROWS = 64
+# Where the mean distance from medoids is a smaller share of the largest distance, the
+# search is repeated in double precision: rounding would decide it.
+_SINGLE_PRECISION_SHARE = 1e-3
 
 
 @lazy_transformer
@@ -195,7 +203,7 @@ class KMedoids(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.metric in _OF_SPARSE
+        tags.input_tags.sparse = self.metric in _SPARSE_METRICS
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.allow_nan = self.metric in ("gower", "nan_euclidean")
         tags.input_tags.categorical = self.metric == "gower"
@@ -224,20 +232,20 @@ class KMedoids(
         """
         rows = validation.check_rows(self, X, reset=True)
         weights = validation.check_weights(sample_weight, rows)
-        used = np.flatnonzero(weights)
-        if self.n_clusters > len(used):
-            positive = " of positive weight" if len(used) < rows.n_rows else ""
+        index = np.flatnonzero(weights)
+        if self.n_clusters > len(index):
+            of_weight = " of positive weight" if len(index) < rows.n_rows else ""
             raise ValueError(
                 f"n_clusters={self.n_clusters} is too large: there must be as many "
-                f"rows{positive}, and there are n_samples={len(used)}."
+                f"rows{of_weight}, and there are n_samples={len(index)}."
             )
         self._gower, categorical = None, rows.detected_categorical
         if self.metric == "gower":
             self._gower = GowerColumns(rows, weights, categorical)
         points = self._points(rows)
-        self._measure = _measure(self.metric, points, categorical)
-        medoids = self._search(points, used, weights[used])
-        self.prototype_indices_ = used[medoids]
+        self._metric_distances = _metric_distances(self.metric, points, categorical)
+        medoids = self._search(points, index, weights[index])
+        self.prototype_indices_ = index[medoids]
         self._centers = self.cluster_centers_ = None
         if self.metric != "precomputed":
             self._centers = points[self.prototype_indices_]
@@ -255,9 +263,9 @@ class KMedoids(
         return self
 
     def _result_blocks(self) -> list[dict[str, Any]]:
-        """A line for each: columns "row" (its position), "n_rows" (rows of its
-        cluster), and its values by the names of the features, but of precomputed
-        distances.
+        """A line for each medoid: columns "row" (its position), "n_rows" (rows of its
+        cluster), and its values by the names of the features, unless distances are
+        precomputed.
         """
         sizes = np.bincount(self.labels_, minlength=len(self.prototype_indices_))
         columns = {"row": self.prototype_indices_, "n_rows": sizes}
@@ -275,7 +283,7 @@ class KMedoids(
         try:
             return check_array(
                 with_days(rows),
-                accept_sparse="csr" if self.metric in _OF_SPARSE else False,
+                accept_sparse="csr" if self.metric in _SPARSE_METRICS else False,
                 dtype=[np.float64, np.bool_],
                 ensure_all_finite=self.metric != "nan_euclidean" or "allow-nan",
                 estimator=self,
@@ -294,44 +302,51 @@ class KMedoids(
     def _search(
         self,
         points: NDArray[np.float64],
-        used: NDArray[np.intp],
+        index: NDArray[np.intp],
         weights: NDArray[np.float64],
     ) -> NDArray[np.intp]:
-        """Positions of the medoids among the rows in use."""
+        """Positions of the medoids among the rows of positive weight, at `index`."""
         if self.metric == "precomputed":
             _check_distances(points)
-            points = points if len(used) == len(points) else points[used][:, used]
+            points = points if len(index) == len(points) else points[index][:, index]
             return self._best_of_starts(points, weights)
-        points = points[used]
-        dense = not sparse.issparse(points)
-        if self.metric == "euclidean" and dense and len(used) > _FEW_ROWS:
+        points = points[index]
+        is_dense = not sparse.issparse(points)
+        has_many_rows = len(index) > _DOUBLE_PRECISION_ROWS
+        if self.metric == "euclidean" and is_dense and has_many_rows:
             medoids = self._best_of_starts(_EuclideanDistances(points), weights)
-            distances = self._measure(points[medoids], points)
+            distances = self._metric_distances(points[medoids], points)
             mean = np.average(distances.min(axis=0), weights=weights)
-            # Single precision loses distances that are far smaller than the largest.
-            if mean > _COARSE * distances.max():
+            if mean > _SINGLE_PRECISION_SHARE * distances.max():
                 return medoids
-        return self._best_of_starts(_LazyDistances(points, self._measure), weights)
+        distances = _LazyDistances(points, self._metric_distances)
+        return self._best_of_starts(distances, weights)
 
     def _best_of_starts(
-        self, distances: Any, weights: NDArray[np.float64]
+        self,
+        matrix: NDArray[np.float64] | _LazyDistances | _EuclideanDistances,
+        weights: NDArray[np.float64],
     ) -> NDArray[np.intp]:
-        """Positions of the medoids, by the distances of rows that are asked for."""
-        item_size = 4 if isinstance(distances, _EuclideanDistances) else 8
+        """Positions of the medoids with the least sum of distances."""
+        distances: Any = matrix
+        item_size = 4 if isinstance(matrix, _EuclideanDistances) else 8
         if rows_in_memory(item_size * len(weights)) >= len(weights):
-            distances = distances[:]
+            distances = matrix[:]
         search = fasterpam if self.method == "fasterpam" else alternate
-        random, n_rows = check_random_state(self.random_state), len(weights)
+        rng, n_rows = check_random_state(self.random_state), len(weights)
         starts = [
-            random.permutation(n_rows)[: self.n_clusters] for _ in range(self.n_init)
+            rng.permutation(n_rows)[: self.n_clusters] for _ in range(self.n_init)
         ]
         if self.init == "build":
             starts[0] = build(distances, weights, self.n_clusters)
         results = [search(distances, weights, start, self.max_iter) for start in starts]
-        sums = [distances[np.sort(m)].min(axis=0) @ weights for m, *_ in results]
-        best = np.argmax(sums <= min(sums) * (1 + _ROUNDING))  # the first of these
-        medoids, self.n_iter_, settled = results[best]
-        if not settled:
+        sums = [
+            distances[np.sort(medoids)].min(axis=0) @ weights for medoids, *_ in results
+        ]
+        # The first of equal sums.
+        best = np.argmax(sums <= min(sums) * (1 + _RELATIVE_ROUNDING))
+        medoids, self.n_iter_, has_converged = results[best]
+        if not has_converged:
             warn(
                 "Raise max_iter: medoids still changed after "
                 f"max_iter={self.max_iter} times.",
@@ -343,11 +358,11 @@ class KMedoids(
         """Distances from the medoids, (n_rows, n_clusters)."""
         if self.metric == "precomputed":
             return points[:, self.prototype_indices_]
-        dense = not (sparse.issparse(points) or sparse.issparse(self._centers))
-        if self.metric == "euclidean" and dense:
+        is_dense = not (sparse.issparse(points) or sparse.issparse(self._centers))
+        if self.metric == "euclidean" and is_dense:
             # Products of matrices suffice for the search, but err by 1e-8 for copies.
             return cdist(points, self._centers)
-        return self._measure(points, self._centers)
+        return self._metric_distances(points, self._centers)
 
     @property
     def _n_features_out(self) -> int:
@@ -391,21 +406,22 @@ class _LazyDistances:
     """Rows of the matrix of distances, computed on each access."""
 
     def __init__(
-        self, points: NDArray[np.float64], measure: Callable[..., Any]
+        self, points: NDArray[np.float64], metric_distances: Callable[..., Any]
     ) -> None:
-        self._points, self._measure = points, measure
+        self._points, self._metric_distances = points, metric_distances
 
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
-        return self._measure(self._points[rows], self._points)
+        return self._metric_distances(self._points[rows], self._points)
 
 
 class _EuclideanDistances:
     """Rows of the matrix of distances in single precision, up to a factor."""
 
-    def __init__(self, points: Any) -> None:
-        # No square overflows, and sums of products are of the size of distances.
+    def __init__(self, points: NDArray[np.float64]) -> None:
+        # Scaled and centred: no square overflows, and little is lost by cancellation.
         points = points / (np.abs(points).max() or 1.0)
         points -= points.mean(axis=0)
+        # |x - y|^2 = -2 x'y + |x|^2 + |y|^2 as one product of matrices.
         squares, constant = np.einsum("ij,ij->i", points, points), np.ones(len(points))
         self._left = np.column_stack([-2 * points, squares, constant])
         self._right = np.column_stack([points, constant, squares]).T
@@ -413,39 +429,39 @@ class _EuclideanDistances:
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float32]:
         left = self._left[rows]
         distances = np.empty((len(left), len(self._left)), dtype=np.float32)
-        for strip in slices(len(left), _STRIP):
+        for strip in slices(len(left), _STRIP_ROWS):
             distances[strip] = left[strip] @ self._right
         return np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
 
 
-def _measure(
+def _metric_distances(
     metric: str | Callable[..., float],
     points: NDArray[np.float64],
     categorical: NDArray[np.bool_],
 ) -> Callable[..., Any]:
     """The function of two tables that gives all distances between their rows."""
-    learned = {}
+    metric_params = {}
     if metric == "gower":
         return partial(gower_distances, categorical=categorical)
     if metric == "seuclidean":
         variances = points.var(axis=0)
-        learned["V"] = np.where(variances > 0, variances, 1.0)
+        metric_params["V"] = np.where(variances > 0, variances, 1.0)
     if metric == "mahalanobis":
-        learned["VI"] = pinvh(np.atleast_2d(np.cov(points.T, bias=True)))
-    return partial(_finite_distances, metric=metric, **learned)
+        metric_params["VI"] = pinvh(np.atleast_2d(np.cov(points.T, bias=True)))
+    return partial(_finite_distances, metric=metric, **metric_params)
 
 
 def _finite_distances(
-    A: NDArray[np.float64], B: NDArray[np.float64], metric: Any, **learned: Any
+    A: NDArray[np.float64], B: NDArray[np.float64], metric: Any, **metric_params: Any
 ) -> NDArray[np.float64]:
     """All distances between two tables' rows, which must be finite."""
-    measure = partial(pairwise_distances, metric=metric, **learned)
+    function = partial(pairwise_distances, metric=metric, **metric_params)
     if callable(metric):
-        measure = partial(validation.call_parameter, f"metric={metric!r}", measure)
-    distances = measure(A, B)
-    # Distances of scikit-learn may be negative by rounding.
-    negative = callable(metric) and (distances < 0).any()
-    if negative or not np.isfinite(distances).all():
+        function = partial(validation.call_parameter, f"metric={metric!r}", function)
+    distances = function(A, B)
+    # Distances of scikit-learn's own metrics may be negative by rounding.
+    has_negative = callable(metric) and (distances < 0).any()
+    if has_negative or not np.isfinite(distances).all():
         raise ValueError(
             f"metric={metric!r} gives distances between some rows of X that are no "
             "finite numbers, or negative."
@@ -453,7 +469,7 @@ def _finite_distances(
     return distances
 
 
-def _check_distances(matrix: Any) -> None:
+def _check_distances(matrix: NDArray[np.float64]) -> None:
     """Refuse a matrix that does not hold distances between rows."""
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(

@@ -1,7 +1,8 @@
-"""Kernels between new rows and known ones, of any container, in blocks.
+"""Kernels of rows of any container, in blocks.
 
-Each kind has the same methods: the kernel of a part of the known rows, its diagonal, a
-block between known rows, one between new and known rows, and which are nearest.
+A kernel holds the known rows. All kinds have the methods `part` (the kernel of some of
+the known rows), `diagonal`, `block` (between known rows), `cross` (between new and
+known rows) and `nearest` (the nearest known row).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +30,12 @@ from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.validation import call_parameter
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
     from sklearn_interpret._model.rows.sample import Sample
 
 
-# Rows of a matrix, or of a block on its diagonal, in one strip.
-_STRIP = 64
+# Rows of a matrix, or of a block on its diagonal, that are computed together. Chosen by
+# hand: their memory does not matter.
+_STRIP_ROWS = 64
 
 
 def gaussian_kernel(
@@ -56,13 +56,13 @@ def gaussian_kernel(
     return DistanceKernel(partial(_scaled, scaler), squared_distances, scaled)
 
 
-def _scaled(scaler: BaseEstimator, rows: Any) -> Any:
+def _scaled(scaler: StandardScaler, rows: Rows) -> NDArray[np.float64]:
     return scaler.transform(numbers_of(rows))
 
 
 def gower_kernel(
-    rows: Any, weights: NDArray[np.float64], categorical: NDArray[np.bool_]
-) -> Any:
+    rows: Rows, weights: NDArray[np.float64], categorical: NDArray[np.bool_]
+) -> DistanceKernel:
     """Kernel of Gower's distances between rows of numbers and categories."""
     columns = GowerColumns(rows, weights, categorical)
     distances = partial(gower_distances, categorical=categorical)
@@ -76,8 +76,8 @@ def precomputed_kernel(sample: Sample, n_rows: int) -> PrecomputedKernel:
         matrix = numbers_of(sample.rows)
         if sample.positions is not None:
             matrix = matrix[:, sample.index]
-        strips = slices(len(matrix), _STRIP)
-        if all(np.allclose(matrix[s], matrix[:, s].T) for s in strips):
+        strips = slices(len(matrix), _STRIP_ROWS)
+        if all(np.allclose(matrix[strip], matrix[:, strip].T) for strip in strips):
             return PrecomputedKernel(matrix, sample.index)
     raise ValueError(
         'kernel="precomputed" takes for X a symmetric matrix, the kernel between all '
@@ -112,22 +112,22 @@ class DistanceKernel:
     gamma: float = 1.0
 
     def median_gamma(self, weights: NDArray[np.float64]) -> float:
-        """A gamma of 1/2 over the median of the positive distances; 1 for no such.
+        """1/2 over the median of the positive distances; 1 where all are zero.
 
-        Pairs of rows weigh the product of their weights.
+        A pair of rows has the product of their weights.
         """
-        # Strips of few rows: distances of copies are exactly zero there.
+        # Distances of few rows are not computed by products: those of copies are zero.
         strips = (
             self.distances(self.training[block], self.training)
             for block in slices(len(self.training), FEW_ROWS)
         )
         pairs = np.triu_indices(len(self.training), 1)
         distances = np.concatenate(list(strips))[pairs]
-        positive = distances > 0
-        if not positive.any():
+        is_positive = distances > 0
+        if not is_positive.any():
             return 1.0
-        weights = np.outer(weights, weights)[pairs][positive]
-        return 0.5 / averaged_quantile(distances[positive], [0.5], weights)[0]
+        pair_weights = np.outer(weights, weights)[pairs][is_positive]
+        return 0.5 / averaged_quantile(distances[is_positive], [0.5], pair_weights)[0]
 
     def part(self, index: NDArray[np.intp]) -> DistanceKernel:
         """The kernel of some of the known rows."""
@@ -141,13 +141,13 @@ class DistanceKernel:
         """Kernel between two slices of the known rows."""
         return self._kernel(self.training[rows], self.training[columns])
 
-    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
-        """A function that gives the kernel of `Rows` and a slice of the known rows."""
+    def cross(self, rows: Rows) -> Callable[[slice], NDArray[np.float64]]:
+        """A function that gives the kernel of `rows` and a slice of the known rows."""
         encoded = self.encode(rows)
         return lambda columns: self._kernel(encoded, self.training[columns])
 
-    def nearest(self, rows: Any) -> NDArray[np.intp]:
-        """Which known row is nearest to each of `Rows`, also where kernels are zero."""
+    def nearest(self, rows: Rows) -> NDArray[np.intp]:
+        """Which known row is nearest to each of `rows`, also where kernels are zero."""
         return self.distances(self.encode(rows), self.training).argmin(axis=1)
 
     def _kernel(
@@ -159,38 +159,39 @@ class DistanceKernel:
 
 
 class NearestMixin(ABC):
-    """Adds the nearest known row, by the distance that a kernel stands for."""
+    """Adds the nearest known row, by the distance k(x, x) + k(y, y) - 2 k(x, y)."""
 
     @abstractmethod
     def diagonal(self) -> NDArray[np.float64]:
         """Kernel of each known row and itself."""
 
     @abstractmethod
-    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
-        """A function that gives the kernel of `Rows` and a slice of the known rows."""
+    def cross(self, rows: Rows) -> Callable[[slice], NDArray[np.float64]]:
+        """A function that gives the kernel of `rows` and a slice of the known rows."""
 
-    def nearest(self, rows: Any) -> NDArray[np.intp]:
-        """Which known row is nearest to each of `Rows`."""
+    def nearest(self, rows: Rows) -> NDArray[np.intp]:
+        """Which known row is nearest to each of `rows`."""
         similarities = self.cross(rows)(slice(None))
+        # k(x, x) of the new row is the same for all known rows.
         return (similarities - self.diagonal() / 2).argmax(axis=1)
 
 
 @dataclass(frozen=True)
 class PrecomputedKernel(NearestMixin):
-    """A matrix of kernel values; rows have one for each row of `fit`.
+    """A matrix of kernel values; new rows have a value for each row of `fit`.
 
     Parameters
     ----------
     matrix : ndarray of shape (n, n)
         The kernel between the known rows.
     columns : ndarray of int of shape (n,)
-        Their places among the rows of `fit`.
+        Positions of the known rows among the rows of `fit`.
     """
 
     matrix: np.ndarray
     columns: np.ndarray
 
-    def part(self, index: NDArray[np.intp]) -> Any:
+    def part(self, index: NDArray[np.intp]) -> PrecomputedKernel:
         """The kernel of some of the known rows."""
         return PrecomputedKernel(self.matrix[index][:, index], self.columns[index])
 
@@ -202,8 +203,8 @@ class PrecomputedKernel(NearestMixin):
         """Kernel between two slices of the known rows."""
         return self.matrix[rows, columns]
 
-    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
-        """A function that gives the kernel of `Rows` and a slice of the known rows."""
+    def cross(self, rows: Rows) -> Callable[[slice], NDArray[np.float64]]:
+        """A function that gives the kernel of `rows` and a slice of the known rows."""
         values = numbers_of(rows)
         return lambda columns: values[:, self.columns[columns]]
 
@@ -223,21 +224,23 @@ class CallableKernel(NearestMixin):
     function: Callable
     training: Rows
 
-    def part(self, index: NDArray[np.intp]) -> Any:
+    def part(self, index: NDArray[np.intp]) -> CallableKernel:
         """The kernel of some of the known rows."""
         return replace(self, training=self.training.take(index))
 
     def diagonal(self) -> NDArray[np.float64]:
         """Kernel of each known row and itself."""
-        strips = slices(self.training.n_rows, _STRIP)
-        return np.concatenate([np.diagonal(self.block(s, s)) for s in strips])
+        strips = slices(self.training.n_rows, _STRIP_ROWS)
+        return np.concatenate(
+            [np.diagonal(self.block(strip, strip)) for strip in strips]
+        )
 
     def block(self, rows: slice, columns: slice) -> NDArray[np.float64]:
         """Kernel between two slices of the known rows."""
         return self.cross(self.training.sliced(rows))(columns)
 
-    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
-        """A function that gives the kernel of `Rows` and a slice of the known rows."""
+    def cross(self, rows: Rows) -> Callable[[slice], NDArray[np.float64]]:
+        """A function that gives the kernel of `rows` and a slice of the known rows."""
         return lambda columns: self._kernel(rows, self.training.sliced(columns))
 
     def _numbers(self, A: Rows, B: Rows) -> NDArray[np.float64]:
@@ -254,6 +257,9 @@ class CallableKernel(NearestMixin):
         return values
 
 
+Kernel = DistanceKernel | PrecomputedKernel | CallableKernel
+
+
 class GowerColumns:
     """Numbers in units of their range, categories as positions of their levels.
 
@@ -268,7 +274,7 @@ class GowerColumns:
     """
 
     def __init__(
-        self, rows: Any, weights: NDArray[np.float64], categorical: NDArray[np.bool_]
+        self, rows: Rows, weights: NDArray[np.float64], categorical: NDArray[np.bool_]
     ) -> None:
         self._actionability = Actionability(
             rows,
@@ -282,6 +288,6 @@ class GowerColumns:
         scales = self._actionability.costs * rows.n_columns
         self._scales = np.where(categorical, 1.0, scales)
 
-    def encode(self, rows: Any) -> NDArray[np.float64]:
+    def encode(self, rows: Rows) -> NDArray[np.float64]:
         """Rows as floats, NaN where they are missing, -1 for unknown levels."""
         return self._actionability.encode(rows) * self._scales

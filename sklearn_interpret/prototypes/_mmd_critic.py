@@ -1,4 +1,9 @@
-"""Prototypes and criticisms by the maximum mean discrepancy."""
+"""Prototypes and criticisms by the maximum mean discrepancy, MMD (Kim et al., 2016).
+
+All rows, or those of each class, are a group. Prototypes of a group are chosen greedily
+so that the MMD between them and the group is small; criticisms where the witness
+function is large.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +36,7 @@ from sklearn_interpret._inspectors.sklearn_bases import (
 )
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run_in_threads, slices
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.rows import validation
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
@@ -48,14 +53,15 @@ from sklearn_interpret.prototypes._tables import with_values
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret.prototypes._kernels import DistanceKernel
+    from sklearn_interpret.prototypes._kernels import Kernel
 
-# Number of rows whose pairs give the median distance.
-_N_ROWS_OF_MEDIAN = 500
-# Rows and columns of a block, which fits the cache of a core.
+# Rows whose pairs give the median distance. Chosen by hand: the median of more varies
+# little.
+_MEDIAN_ROWS = 500
+# Rows and columns of a block of the kernel, which fits the cache of a core.
 _BLOCK_ROWS = 256
 # Discrepancies below this share of the kernel's diagonal are zero.
-_ROUNDING = 1e-15
+_RELATIVE_ROUNDING = 1e-15
 
 
 @lazy_transformer
@@ -258,8 +264,8 @@ class MMDCritic(
         )
         kernel = self._make_kernel(sample, rows.n_rows)
         self.gamma_ = getattr(kernel, "gamma", None)
-        self._groups = list(self._grouped(kernel, sample))
-        chosen = [self._choose(group) for group in counted(self._groups)]
+        self._groups = list(self._make_groups(kernel, sample))
+        chosen = [self._choose(group) for group in with_progress(self._groups)]
         prototypes, criticisms, mmd = map(np.concatenate, zip(*chosen, strict=True))
         self.mmd_ = mmd
         self.prototype_indices_ = sample.index[prototypes]
@@ -273,13 +279,14 @@ class MMDCritic(
         """A line for each: columns "kind", "row" (its position) and its values, by the
         names of the features.
         """
-        kinds = "prototype", "criticism"
-        positions = self.prototype_indices_, self.criticism_indices_
-        chosen = self.prototypes_, self.criticisms_
+        kinds = {
+            "prototype": (self.prototype_indices_, self.prototypes_),
+            "criticism": (self.criticism_indices_, self.criticisms_),
+        }
         return [
-            with_values({"kind": np.repeat(kind, len(rows)), "row": rows}, values)
-            for kind, rows, values in zip(kinds, positions, chosen, strict=True)
-            if len(rows)
+            with_values({"kind": np.repeat(kind, len(index)), "row": index}, rows)
+            for kind, (index, rows) in kinds.items()
+            if len(index)
         ]
 
     @property
@@ -348,9 +355,9 @@ class MMDCritic(
                 values[index[block]] = group.witness(rows.take(index[block]))
         return values
 
-    def _rows_of_groups(self, labels: Any) -> list[NDArray[np.intp]]:
-        """Positions of the rows of each class; a class that has no group is refused."""
-        group_labels = [group.label for group in counted(self._groups)]
+    def _rows_of_groups(self, labels: NDArray[Any]) -> list[NDArray[np.intp]]:
+        """Positions of the rows of each class; unknown classes are refused."""
+        group_labels = [group.label for group in with_progress(self._groups)]
         unknown = labels[~np.isin(labels, group_labels)]
         if len(unknown):
             raise ValueError(
@@ -359,7 +366,7 @@ class MMDCritic(
             )
         return [np.flatnonzero(labels == label) for label in group_labels]
 
-    def _check_labels(self, rows: Any, y: Any) -> Any:
+    def _check_labels(self, rows: Rows, y: ArrayLike | None) -> NDArray[Any]:
         """Class labels of rows."""
         if y is None:
             raise ValueError(
@@ -372,8 +379,8 @@ class MMDCritic(
         check_classification_targets(labels)
         return labels
 
-    def _make_kernel(self, sample: Sample, n_rows: int) -> Any:
-        """The kernel of the rows in use, among the `n_rows` of `fit`."""
+    def _make_kernel(self, sample: Sample, n_rows: int) -> Kernel:
+        """The kernel of the rows of the sample, among the `n_rows` of `fit`."""
         if self.kernel == "precomputed":
             if self.embedding is not None:
                 raise ValueError(
@@ -397,9 +404,7 @@ class MMDCritic(
             kernel = gaussian_kernel(rows, sample.weights, standardize=self.standardize)
         if self.gamma != "median":
             return replace(kernel, gamma=float(self.gamma))
-        index = draw_rows(
-            rows.n_rows, _N_ROWS_OF_MEDIAN, random_state=self.random_state
-        )
+        index = draw_rows(rows.n_rows, _MEDIAN_ROWS, random_state=self.random_state)
         return replace(
             kernel, gamma=kernel.part(index).median_gamma(sample.weights[index])
         )
@@ -419,11 +424,11 @@ class MMDCritic(
             )
         return embedded
 
-    def _grouped(self, kernel: DistanceKernel, sample: Sample) -> Iterator[_Group]:
+    def _make_groups(self, kernel: Kernel, sample: Sample) -> Iterator[_Group]:
         """All rows, or those of each class."""
         if not self.by_class:
-            everything = np.arange(sample.rows.n_rows)
-            yield _Group(None, everything, kernel, shares_of(sample.weights))
+            index = np.arange(sample.rows.n_rows)
+            yield _Group(None, index, kernel, shares_of(sample.weights))
             return
         for label in np.unique(sample.y):
             index = np.flatnonzero(sample.y == label)
@@ -433,38 +438,41 @@ class MMDCritic(
     def _choose(
         self, group: _Group
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-        """Positions of prototypes and criticisms of a group; MMD^2 after each."""
+        """Positions of prototypes and criticisms of a group; MMD^2 after each.
+
+        Sets the prototypes of the group.
+        """
         kernel, shares = group.kernel, group.shares
         diagonal, means = kernel.diagonal(), self._means(kernel, shares)
 
         def column(row: int) -> NDArray[np.float64]:
             return kernel.block(slice(None), slice(row, row + 1))[:, 0]
 
-        prototypes, objectives, similarity, free = select_prototypes(
+        prototypes, objectives, similarity_sums, is_free = select_prototypes(
             column, means, diagonal, self.n_prototypes
         )
         criticisms = select_criticisms(
             column,
-            means - similarity / len(prototypes),
+            means - similarity_sums / len(prototypes),  # the witness function
             diagonal,
-            free,
+            is_free,
             self.n_criticisms,
             spread=self.criticism_regularizer is not None,
         )
         group.prototypes = kernel.part(prototypes)
         mmd = shares @ means - objectives
-        mmd[np.abs(mmd) < _ROUNDING * np.abs(diagonal).max()] = 0
+        mmd[np.abs(mmd) < _RELATIVE_ROUNDING * np.abs(diagonal).max()] = 0
         return group.index[prototypes], group.index[criticisms], mmd
 
     def _means(
-        self, kernel: DistanceKernel, shares: NDArray[np.float64]
+        self, kernel: Kernel, shares: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Mean of the kernel over all rows, for each row."""
         block, step, n_rows = kernel.block, _BLOCK_ROWS, len(shares)
         tasks = [(block, shares, rows, step) for rows in slices(n_rows, step)]
         strips = run_in_threads(strip_of_means, tasks, n_jobs=self.n_jobs)
         means = np.zeros(n_rows)
-        for strip in strips:
+        for strip in strips:  # of symmetric halves: from a row to the last
             means[n_rows - len(strip) :] += strip
         return means
 
@@ -494,16 +502,16 @@ class _Group:
     """
 
     label: Any
-    index: np.ndarray
-    kernel: Any
-    shares: np.ndarray
+    index: NDArray[np.intp]
+    kernel: Kernel
+    shares: NDArray[np.float64]
     prototypes: Any = None
 
-    def witness(self, rows: Any) -> NDArray[np.float64]:
-        """The witness function at some `Rows`: (n_rows,)."""
-        values = self.kernel.cross(rows)
+    def witness(self, rows: Rows) -> NDArray[np.float64]:
+        """The witness function at some rows: (n_rows,)."""
+        kernel_of = self.kernel.cross(rows)
         mean = sum(
-            values(block) @ self.shares[block]
+            kernel_of(block) @ self.shares[block]
             for block in slices(len(self.shares), _BLOCK_ROWS)
         )
         return mean - self.prototypes.cross(rows)(slice(None)).mean(axis=1)

@@ -1,4 +1,4 @@
-"""Predictions by the nearest prototype."""
+"""Predictions by the nearest prototype, for classes and for numbers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
 
     @abstractmethod
     def _read_targets(self, rows: Rows, y: Any) -> NDArray[Any]:
-        """Checked targets of the rows; of classes, set `classes_` too."""
+        """Checked targets of the rows; a classifier sets `classes_`."""
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
@@ -87,16 +87,16 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
         """
         rows = check_rows(self, X, reset=True)
         targets = self._read_targets(rows, y)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.selector_ = clone(self._unfitted_selector()).fit(X, targets, **weights)
+        params = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.selector_ = clone(self._unfitted_selector()).fit(X, targets, **params)
         self.prototype_indices_ = np.asarray(self.selector_.prototype_indices_)
         self.prototypes_ = rows.native_at(self.prototype_indices_)
         self.prototype_targets_ = targets[self.prototype_indices_]
         return self
 
     def _result_blocks(self) -> list[dict[str, Any]]:
-        """A line for each: columns "row" (its position), "y" (its target) and its
-        values, by the names of the features.
+        """A line for each prototype: columns "row" (its position), "y" (its target) and
+        its values, by the names of the features.
         """
         columns = {"row": self.prototype_indices_, "y": self.prototype_targets_}
         return [with_values(columns, self.prototypes_)]

@@ -1,4 +1,4 @@
-"""Tables of the rows that are chosen."""
+"""Tables of prototypes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +13,8 @@ def with_values(columns: Block, rows: Any, names: Sequence[str] = ()) -> Block:
     A feature that has the name of a column has "(value)" behind its own.
     """
     rows = as_rows(rows)
-    names = [f"{n} (value)" if n in columns else n for n in names or rows.names]
+    names = [
+        f"{name} (value)" if name in columns else name for name in names or rows.names
+    ]
     values = map(rows.displayed, range(rows.n_columns))
     return columns | dict(zip(names, values, strict=True))

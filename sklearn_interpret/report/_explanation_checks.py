@@ -12,22 +12,33 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import number_text
-from sklearn_interpret.report._results import NotApplicable, titled
+from sklearn_interpret.report._results import CheckResult, NotApplicable, titled
 from sklearn_interpret.shapley import ShapleyValues
 
 if TYPE_CHECKING:
     from sklearn_interpret.report._inspection import Inspection
-    from sklearn_interpret.report._results import CheckResult
 
-# Rows explained, and backgrounds: what models take that are asked for each coalition.
-_EXPLAINED, _BACKGROUND, _BACKGROUNDS = 4, 100, 6
+# Thresholds, chosen by hand: benchmarks/bench_report_checks.py counts how often each
+# check finds its fault, and how often it warns without one.
+_SHARED_VARIANCE = 0.7
+_SHARE_OUTSIDE = 0.2
+_OPPOSITE_SIZE = 0.15  # of curves, in standard deviations of responses
+_SPREAD_OVER_FOLDS = 0.2
+_NOISE_IMPORTANCE = 0.45  # of that of the most important column
+_SPREAD_OVER_BACKGROUNDS = 0.25
+
+# Of the Shapley values. Chosen by hand: more of each takes longer, since the model is
+# called for every coalition.
+_N_BACKGROUNDS = 6
+_EXPLAINED_ROWS = 4
+_BACKGROUND_ROWS = 100
 
 
 @titled("Do columns share their importance?", "table columns")
 def companions(inspection: Inspection) -> CheckResult:
     shares = {
-        j: r2_score(numbers, predicted, multioutput="variance_weighted")
-        for j, (numbers, predicted) in inspection.from_others.items()
+        j: r2_score(column.values, column.predictions, multioutput="variance_weighted")
+        for j, column in inspection.predicted_columns.items()
     }
     share, column = max((share, j) for j, share in shares.items())
     correlations = np.atleast_2d(np.corrcoef(inspection.ranks, rowvar=False))[column]
@@ -37,37 +48,40 @@ def companions(inspection: Inspection) -> CheckResult:
     finding = (
         f"Other columns predict {max(share, 0):.0%} of the variance (in ranks) of "
         f"{names[column]}, which is most correlated with {names[nearest]} "
-        f"({correlations[nearest]:.2f}), and over 70% of that of "
-        f"{sum(r2 > 0.7 for r2 in shares.values())} of {len(shares)} columns."
+        f"({correlations[nearest]:.2f}), and over {_SHARED_VARIANCE:.0%} of that of "
+        f"{sum(r2 > _SHARED_VARIANCE for r2 in shares.values())} of {len(shares)} "
+        "columns."
     )
     advice = "Permute and explain these as a group: alone, each has what is not shared."
-    return share, 0.7, share > 0.7, finding, advice
+    warns = share > _SHARED_VARIANCE
+    return CheckResult(share, _SHARED_VARIANCE, warns, finding, advice)
 
 
 @titled("Do permuted rows lie outside of the data?", "table columns")
 def outside(inspection: Inspection) -> CheckResult:
-    columns = list(inspection.from_others)[:3]
+    columns = list(inspection.predicted_columns)[:3]
     share, column = max((_share_outside(inspection, j), j) for j in columns)
     finding = (
         f"If {inspection.names[column]} is permuted, {share:.0%} of the rows are less "
         "like the data than all but 1% of the real rows are."
     )
     advice = "Prefer accumulated local effects and conditional importance for it."
-    return share, 0.2, share > 0.2, finding, advice
+    return CheckResult(share, _SHARE_OUTSIDE, share > _SHARE_OUTSIDE, finding, advice)
 
 
-def _share_outside(inspection: Inspection, j: int) -> Any:
+def _share_outside(inspection: Inspection, j: int) -> np.float64:
     """Share of rows with column `j` permuted that a classifier finds unlike the data.
 
     It also sees how far the column is from what the others predict.
     """
-    column, predicted = inspection.from_others[j]
-    donors = np.random.default_rng(inspection.seed).permutation(len(column))
-    doubled = np.tile(inspection.ranks, (2, 1))
-    doubled[len(column) :, j] = inspection.ranks[donors, j]
-    distances = np.vstack([column - predicted, column[donors] - predicted])
-    rows = np.column_stack([doubled, np.abs(distances).sum(axis=1)])
-    is_permuted = np.repeat([False, True], len(column))
+    values, predictions = inspection.predicted_columns[j]
+    n_rows = len(values)
+    donors = np.random.default_rng(inspection.seed).permutation(n_rows)
+    real_and_permuted = np.tile(inspection.ranks, (2, 1))
+    real_and_permuted[n_rows:, j] = inspection.ranks[donors, j]
+    errors = np.vstack([values - predictions, values[donors] - predictions])
+    rows = np.column_stack([real_and_permuted, np.abs(errors).sum(axis=1)])
+    is_permuted = np.repeat([False, True], n_rows)
     forest = ExtraTreesClassifier(
         30, min_samples_leaf=5, max_features=0.7, random_state=inspection.seed
     )
@@ -83,23 +97,23 @@ def _share_outside(inspection: Inspection, j: int) -> Any:
 @titled("Do average curves hide opposite ones?", "table columns")
 def opposite(inspection: Inspection) -> CheckResult:
     effects: Any = inspection.regions
-    spread = max(effects.individual_[0].std(), 1e-300)
-    sizes = [(0.0, "No region reverses the curve of one of the top features.")]
+    deviation = max(effects.individual_[0].std(), 1e-300)  # of the responses
+    size, finding = 0.0, "No region reverses the curve of one of the top features."
     for name, regions, curves in zip(
         effects.effect_names_, effects.regions_, effects.curves_, strict=True
     ):
-        shapes = (curves - curves.mean(axis=1, keepdims=True)) / spread
+        shapes = (curves - curves.mean(axis=1, keepdims=True)) / deviation
         products = shapes @ shapes.T / shapes.shape[1]
         first, second = np.unravel_index(products.argmin(), products.shape)
-        size = np.sqrt(max(-products[first, second], 0.0))
-        finding = (
-            f"Curves of {name} are opposite for {regions[first]} and for "
-            f"{regions[second]}: {size:.2f} standard deviations of responses."
-        )
-        sizes.append((size, finding))
-    size, finding = max(sizes, key=lambda first: first[0])
+        opposition = np.sqrt(max(-products[first, second], 0.0))
+        if opposition > size:
+            size = opposition
+            finding = (
+                f"Curves of {name} are opposite for {regions[first]} and for "
+                f"{regions[second]}: {size:.2f} standard deviations of responses."
+            )
     advice = "Show effects by region, or individual curves, beside the average."
-    return size, 0.15, size > 0.15, finding, advice
+    return CheckResult(size, _OPPOSITE_SIZE, size > _OPPOSITE_SIZE, finding, advice)
 
 
 @titled("Are importances stable?", "folds table columns")
@@ -119,7 +133,8 @@ def folds(inspection: Inspection) -> CheckResult:
         f"{number_text(reliances[:, worst].max())}."
     )
     advice = "Show importances with their spread over refits; group similar columns."
-    return share, 0.2, share > 0.2, finding, advice
+    warns = share > _SPREAD_OVER_FOLDS
+    return CheckResult(share, _SPREAD_OVER_FOLDS, warns, finding, advice)
 
 
 @titled("Is noise as important as real columns?", "folds targets table columns")
@@ -143,19 +158,20 @@ def noise(inspection: Inspection) -> CheckResult:
         f"{len(real)} most important ones."
     )
     advice = "Do not interpret columns with importances that noise can have."
-    return share, 0.45, share > 0.45, finding, advice
+    warns = share > _NOISE_IMPORTANCE
+    return CheckResult(share, _NOISE_IMPORTANCE, warns, finding, advice)
 
 
 @titled("Do Shapley values depend on the background?", "table")
-def background(inspection: Inspection) -> Any:
+def background(inspection: Inspection) -> CheckResult:
     sample, rng = inspection.part, np.random.default_rng(inspection.seed)
-    rows, size = sample.rows, min(_BACKGROUND, -(-sample.rows.n_rows // 2))
-    explained = rows.take(rng.permutation(rows.n_rows)[:_EXPLAINED]).native
+    rows, size = sample.rows, min(_BACKGROUND_ROWS, -(-sample.rows.n_rows // 2))
+    explained = rows.take(rng.permutation(rows.n_rows)[:_EXPLAINED_ROWS]).native
     shapley = ShapleyValues(
         inspection.frozen, budget=2 * rows.n_columns + 4, **inspection.targeted
     )
     values = []
-    for _ in range(_BACKGROUNDS):
+    for _ in range(_N_BACKGROUNDS):
         index = np.sort(rng.permutation(rows.n_rows)[:size])
         shapley.fit(rows.take(index).native, sample_weight=sample.weights[index])
         values.append(shapley.transform(explained))
@@ -166,8 +182,9 @@ def background(inspection: Inspection) -> Any:
     # Draws from few rows vary less than draws from the population.
     share = np.median(deviations / sizes) / np.sqrt(1 - size / (rows.n_rows + 1))
     finding = (
-        f"Over {_BACKGROUNDS} backgrounds of {size} rows, Shapley values of a row "
+        f"Over {_N_BACKGROUNDS} backgrounds of {size} rows, Shapley values of a row "
         f"deviate by {share:.0%} of their size."
     )
     advice = "Take a larger background, or one chosen for the question that is asked."
-    return share, 0.25, share > 0.25, finding, advice
+    warns = share > _SPREAD_OVER_BACKGROUNDS
+    return CheckResult(share, _SPREAD_OVER_BACKGROUNDS, warns, finding, advice)

@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.responses.predictors import (
     final_step,
@@ -44,41 +44,58 @@ from sklearn_interpret.report._results import NotApplicable
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._model.rows.base import Rows
+
 # Rows that methods are computed on: errors of means over 1000 rows are smaller than
 # effects that a figure can show.
 MOST_ROWS = 1000
-# Rows of each fold's permutation importance, and their permutations.
-_FOLD_ROWS, _REPEATS = 400, 3
-# Parts of the rows of a frozen model, for errors of means, and least rows of a part.
-_MOST_PARTS, _FEWEST_TESTED = 5, 10
-# Most leaves of all trees that proofs, and decompositions of all rows, may follow.
+# Of each fold's permutation importance. Chosen by hand: more would narrow its interval,
+# which also covers the differences between folds, only a little.
+_IMPORTANCE_ROWS = 400
+_N_REPEATS = 3
+# Parts of the rows that a frozen model is tested on: their differences say how exact
+# means are. There are fewer parts where these would have too few rows.
+_MOST_PARTS = 5
+_FEWEST_PART_ROWS = 10
+# Leaves of all trees, above which exact searches and decompositions take minutes.
 _MOST_LEAVES = 5000
-# Columns that are predicted from all others: each costs forests.
+# Columns that are predicted from all others: each takes the fits of three forests.
 _MOST_PREDICTED = 5
-# Rows and features of regional effects: curves of more rows show no other regions.
-_REGION_ROWS, _REGION_FEATURES = 400, 4
+# Of regional effects. Chosen by hand: more rows or features take longer.
+_REGION_ROWS = 400
+_REGION_FEATURES = 4
 
 _NO_FOLDS = (
     "The model was given fitted, and this takes models fitted on parts of the rows."
 )
-# Numbers in all tables that models are fitted to without each column, times the trees:
-# forests read them in some seconds.
+# Largest product of the number of fits, their rows, columns and trees of drop-column
+# importance. Chosen by hand: forests then take some seconds.
 _MOST_CELLS = 2 * 10**7
-# Of linear models.
+# Penalties that linear models choose from.
 _PENALTIES = np.logspace(-3, 3, 13)
 
 
 class Fold(NamedTuple):
-    """A model, and the positions of the rows that it was and was not fitted on."""
+    """A fitted model, and positions of its training and test rows."""
 
     model: Any
-    train: np.ndarray
-    test: np.ndarray
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+class PredictedColumn(NamedTuple):
+    """A column, and cross-validated predictions of it from the other columns.
+
+    Predictions are those of a forest or of a linear model, whichever is better.
+    """
+
+    values: NDArray[np.float64]  # ranks, or indicators of levels; (n_rows, n_values)
+    predictions: NDArray[np.float64]  # of the same shape
 
 
 @dataclass
 class Inspection:
-    """A fitted model, the rows to inspect it on, and what was found so far.
+    """A fitted model, the rows to inspect it on, and results computed so far.
 
     Parameters
     ----------
@@ -91,7 +108,7 @@ class Inspection:
     max_features : int
         Most features in figures.
     seed : int
-        Seed of all that is drawn.
+        Seed of all random draws.
     chosen : list of int or None
         Rows to explain, if the user chose them.
     fit_parameters : callable
@@ -134,7 +151,7 @@ class Inspection:
         return self.sample.y is not None and self.sample.y.ndim == 1
 
     def need(self, *names: str) -> None:
-        """Refuse a section or a check that needs what there is not."""
+        """Raise `NotApplicable` unless all of the named conditions hold."""
         of_several = self.is_table and len(self.names) > 1
         n_targets = "no targets" if self.sample.y is None else "several targets"
         conditions = {
@@ -148,8 +165,9 @@ class Inspection:
             "classes": (self.classifies, "The model is no classifier."),
             "numbers": (not self.classifies, "Classes have no range."),
         }
-        for is_there, reason in map(conditions.__getitem__, names):
-            if not is_there:
+        for name in names:
+            holds, reason = conditions[name]
+            if not holds:
                 raise NotApplicable(reason)
 
     @cached_property
@@ -200,8 +218,8 @@ class Inspection:
     @cached_property
     def has_several_outputs(self) -> bool:
         """Whether the model predicts several numbers, or labels, for each row."""
-        first = self.part.rows.take(np.array([0])).native
-        return np.size(self.model.predict(first)) > 1
+        one_row = self.part.rows.take(np.array([0])).native
+        return np.size(self.model.predict(one_row)) > 1
 
     def named(self, response_name: str | None) -> str:
         """A response in words, with the output that is explained."""
@@ -227,7 +245,7 @@ class Inspection:
         if self.folds:
             return self.folds
         everything = np.arange(self.sample.rows.n_rows)
-        n_parts = max(1, min(_MOST_PARTS, len(everything) // _FEWEST_TESTED))
+        n_parts = max(1, min(_MOST_PARTS, len(everything) // _FEWEST_PART_ROWS))
         order = np.random.default_rng(self.seed).permutation(everything)
         tests = np.array_split(order, n_parts)
         return [Fold(self.model, everything, np.sort(test)) for test in tests]
@@ -240,11 +258,11 @@ class Inspection:
     def over_folds(self, by_fold: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Mean over folds of arrays for their test rows; (n_held_out, ...)."""
         values = np.concatenate(by_fold)
-        places = np.concatenate([fold.test for fold in self.tested])
-        _, places, times = np.unique(places, return_inverse=True, return_counts=True)
-        total = np.zeros((len(times), *values.shape[1:]))
-        np.add.at(total, places, values)
-        return (total.T / times).T
+        rows = np.concatenate([fold.test for fold in self.tested])
+        _, positions, n_tests = np.unique(rows, return_inverse=True, return_counts=True)
+        total = np.zeros((len(n_tests), *values.shape[1:]))
+        np.add.at(total, positions, values)
+        return (total.T / n_tests).T
 
     def mean_loss(self, losses_by_fold: list[NDArray[np.float64]]) -> float:
         """Mean over held-out rows of the losses of each fold's test rows."""
@@ -253,17 +271,17 @@ class Inspection:
 
     @property
     def informed(self) -> list[Fold]:
-        """Those of `tested` whose model has met more than one class."""
+        """Folds of `tested` whose model was fitted to more than one class."""
         if not self.classifies:
             return self.tested
         return [fold for fold in self.tested if len(fold.model.classes_) > 1]
 
     def test_positions(self, fold: Fold) -> np.ndarray:
-        """Test rows of a fold, without those of classes that its model has not met."""
+        """Test rows of a fold, of the classes that its model was fitted to."""
         if not self.classifies:
             return fold.test
-        met = self.sample.y[fold.test][:, None] == fold.model.classes_
-        return fold.test[met.any(axis=1)]
+        is_class = self.sample.y[fold.test][:, None] == fold.model.classes_
+        return fold.test[is_class.any(axis=1)]
 
     def test_sample(self, fold: Fold) -> Sample:
         """The rows at the `test_positions` of a fold."""
@@ -364,7 +382,7 @@ class Inspection:
     def encoder(self, selected: Any = None) -> BaseEstimator:
         """Numbers scaled, with means for missing ones; categories as indicators.
 
-        `kept` are the columns of the table that it takes; None for all.
+        `selected` are the columns of the table that it takes; None for all.
         """
         rows, names = self.sample.rows, np.array(self.names, dtype=object)
         selected = np.arange(len(names)) if selected is None else np.array(selected)
@@ -408,8 +426,8 @@ class Inspection:
         inspector = PermutationImportance(
             FrozenEstimator(fold.model),
             scoring=self.scoring,
-            n_repeats=_REPEATS,
-            subsample=min(_FOLD_ROWS, test.rows.n_rows),
+            n_repeats=_N_REPEATS,
+            subsample=min(_IMPORTANCE_ROWS, test.rows.n_rows),
             **self.seeded,
         )
         return inspector.fit(test.rows.native, test.y, sample_weight=test.weights)
@@ -461,9 +479,9 @@ class Inspection:
         """The columns of `top` with 5 % of the largest importance, if it is known."""
         if not self.has_targets:
             return self.top
-        least = max(0.05 * self.mean_importances.max(), 0.0)
-        chosen = [j for j in self.top if self.mean_importances[j] > least]
-        return chosen or self.top[:1]
+        threshold = max(0.05 * self.mean_importances.max(), 0.0)
+        important = [j for j in self.top if self.mean_importances[j] > threshold]
+        return important or self.top[:1]
 
     @cached_property
     def regions(self) -> RegionalEffects:
@@ -488,8 +506,8 @@ class Inspection:
 
     @cached_property
     def has_few_leaves(self) -> bool:
-        """Whether what follows all leaves takes seconds: few of them, or no trees."""
-        trees = formula([read_trees], self.model)
+        """Whether methods that visit all leaves, if it has any, take seconds."""
+        trees = read_formula([read_trees], self.model)
         return trees is None or trees.ensemble.n_nodes <= 2 * _MOST_LEAVES
 
     @property
@@ -506,7 +524,7 @@ class Inspection:
         if hasattr(model, "kernel") or "cv" in model.get_params(deep=False):
             return False
         if not hasattr(model, "coef_"):
-            trees = formula([read_trees], self.model)
+            trees = read_formula([read_trees], self.model)
             if trees is None:
                 return False
             n_passes = trees.ensemble.n_trees
@@ -539,53 +557,49 @@ class Inspection:
         return rankdata(self.table, axis=0) / len(self.table) - 0.5
 
     @cached_property
-    def from_others(self) -> Any:
-        """The most important columns, and predictions of them from the others.
-
-        A dict with two arrays for each column: its ranks, or indicators of its levels,
-        and cross-validated predictions by a forest or a linear model, whichever is
-        better.
-        """
+    def predicted_columns(self) -> dict[int, PredictedColumn]:
+        """The most important columns, and predictions of them from the others."""
         if len(self.ranks) < 6:
             raise NotApplicable("There are fewer than six rows.")
-        pairs = {}
+        columns = {}
         varying = [j for j in self.important if np.ptp(self.ranks[:, j]) > 0]
         if not varying:
             raise NotApplicable("All important columns are constant.")
         for j in varying[:_MOST_PREDICTED]:
-            column, predictors = self.ranks[:, [j]], np.delete(self.ranks, j, axis=1)
+            values, predictors = self.ranks[:, [j]], np.delete(self.ranks, j, axis=1)
             if not self.part.rows.are_numbers[j]:
-                column = (column == np.unique(column)).astype(np.float64)
+                values = (values == np.unique(values)).astype(np.float64)
             folds = KFold(3, shuffle=True, random_state=self.seed)
-            most = min(30, predictors.shape[1])
+            n_tried = min(30, predictors.shape[1])
             forest = ExtraTreesRegressor(
-                20, min_samples_leaf=3, max_features=most, random_state=self.seed
+                20, min_samples_leaf=3, max_features=n_tried, random_state=self.seed
             )
-            predictions = np.stack(
-                [
-                    cross_val_predict(model, predictors, column.squeeze(), cv=folds)
-                    for model in (forest, Ridge(1e-3))
-                ]
-            ).reshape(2, *column.shape)
-            errors = [((column - prediction) ** 2).sum() for prediction in predictions]
-            pairs[j] = column, predictions[np.argmin(errors)]
-        return pairs
+            by_model = [
+                cross_val_predict(model, predictors, values.squeeze(), cv=folds)
+                for model in (forest, Ridge(1e-3))
+            ]
+            predictions = np.reshape(by_model, (2, *values.shape))
+            errors = [((values - predicted) ** 2).sum() for predicted in predictions]
+            columns[j] = PredictedColumn(values, predictions[np.argmin(errors)])
+        return columns
 
-    def permuted(self, rows: Any, columns: Any) -> Any:
+    def permuted(self, rows: Rows, columns: list[int]) -> Any:
         """Rows in the user's container with columns permuted, each by itself."""
         rng, n_rows = np.random.default_rng(self.seed), rows.n_rows
         donors = {j: rng.permutation(n_rows) for j in columns}
         return rows.mixed(np.arange(n_rows), donors)
 
     def responses_to_permuted(
-        self, model: BaseEstimator, rows: Any, columns: Any
-    ) -> Any:
+        self, model: BaseEstimator, rows: Rows, columns: list[int]
+    ) -> list[NDArray[np.float64]]:
         """Responses to rows with each of some columns permuted."""
         return [self.responses(model, self.permuted(rows, [j])) for j in columns]
 
-    def reliances(self, model: BaseEstimator, rows: Any, columns: Any) -> Any:
+    def reliances(
+        self, model: BaseEstimator, rows: Rows, columns: list[int]
+    ) -> NDArray[np.float64]:
         """Root mean square change of a model's responses if a column is permuted."""
-        plain = self.responses(model, rows.native)
-        changed = self.responses_to_permuted(model, rows, columns)
-        squares = [((responses - plain) ** 2).sum(axis=1) for responses in changed]
+        before = self.responses(model, rows.native)
+        permuted = self.responses_to_permuted(model, rows, columns)
+        squares = [((after - before) ** 2).sum(axis=1) for after in permuted]
         return np.sqrt(np.average(squares, axis=1, weights=self.part.weights))

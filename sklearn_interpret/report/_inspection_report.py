@@ -1,4 +1,8 @@
-"""The inspection report: one page that shows a model, checks it and advises."""
+"""The inspection report: one page that shows a model, checks it and advises.
+
+`fit` refits the model in folds, makes an `Inspection` of it, and calls the functions of
+checks and sections with this; `to_html` makes the page of their results.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
@@ -40,6 +44,7 @@ from sklearn_interpret._model.rows.features import resolve_features, resolve_key
 from sklearn_interpret._model.rows.number_format import MINUS, entry_text
 from sklearn_interpret._model.rows.tables import as_objects, json_value, lines_of
 from sklearn_interpret._model.rows.texts import TextRows, as_texts
+from sklearn_interpret._model.rows.validation import FitArguments
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.report._checks import CHECKS
@@ -78,10 +83,10 @@ _SECTIONS = {
 # Sections that explain one output, where a model has several.
 _OF_ONE_OUTPUT = "interactions", "rows"
 
-# Words of a section that `to_dict` has.
-_OF_SECTIONS = "name", "title", "summary", "notes", "code"
+# Fields of a section that `to_dict` returns as they are.
+_SECTION_FIELDS = "name", "title", "summary", "notes", "code"
 
-# Parameters of counterfactuals.
+# Parameters of counterfactuals that limit what may change.
 _CONSTRAINTS = "features_to_vary", "permitted_range"
 
 # More rows get fewer folds by default: models of many rows take long, and their scores
@@ -221,8 +226,8 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
     response_method = "auto"
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        one_axis = isinstance(X, Iterable) and len(getattr(X, "shape", (0,))) == 1
-        if one_axis and isinstance(next(iter(X), None), str):
+        is_list = isinstance(X, Iterable) and len(getattr(X, "shape", (0,))) == 1
+        if is_list and isinstance(next(iter(X), None), str):
             return as_texts(X)
         if sparse.issparse(X):
             raise TypeError(
@@ -235,20 +240,13 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         tags.input_tags.sparse = False
         return tags
 
-    def _fit_estimator(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        params: dict[str, Any],
-        context: Any,
-    ) -> None:
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
         workers = nullcontext()
         if self.n_jobs is not None:
             # For a model that sets no number itself; processes would need copies.
             workers = parallel_config("threading", n_jobs=self.n_jobs)
         with workers:
-            super()._fit_estimator(X, y, sample_weight, params, context)
+            super()._fit_estimator(arguments, context)
 
     def _inspect(self, sample: Sample, response: Any) -> None:
         if not isinstance(sample.rows, TextRows):
@@ -259,6 +257,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         # A large model takes longer to send to processes than they save.
         with parallel_config(prefer="threads"):
             self._compute(sample, checks, sections)
+        del self._fit_input  # needed by refits alone
 
     def _check_constraints(self, rows: Rows) -> None:
         """Refuse features to vary, or with permitted values, that `X` lacks."""
@@ -290,7 +289,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             {name: getattr(self, name) for name in _CONSTRAINTS},
         )
         self.checks_, self.sections_, self._seconds = [], [], {}
-        for name in counted([*checks, *sections]):
+        for name in with_progress([*checks, *sections]):
             start = perf_counter()
             if name in _SECTIONS:
                 self.sections_.append(_section(name, inspection))
@@ -307,7 +306,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             n_folds = 5 if sample.rows.n_rows <= _MANY_ROWS else 3
             by_class = is_classifier(self.estimator_) and sample.y.ndim == 1
             kind = StratifiedKFold if by_class else KFold
-            if self._fit_input[2] is not None:
+            if self._fit_input.groups is not None:
                 kind = StratifiedGroupKFold if by_class else GroupKFold
             cv = kind(n_folds, shuffle=True, random_state=seed)
         splits = self._splits(sample, sample.y, cv)
@@ -316,7 +315,10 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             for train, _ in splits
         ]
         models = run(_refit, tasks, n_jobs=self.n_jobs)
-        return [Fold(model, *s) for model, s in zip(models, splits, strict=True)]
+        return [
+            Fold(model, train, test)
+            for model, (train, test) in zip(models, splits, strict=True)
+        ]
 
     def _rows_to_explain(self, sample: Sample) -> Any:
         """Positions within the sample of the rows that the user chose, or None."""
@@ -355,7 +357,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         "threshold", "finding" and "advice".
         """
         names = [field.name for field in fields(Check)]
-        columns = ([getattr(c, name) for c in self.checks_] for name in names)
+        columns = ([getattr(check, name) for check in self.checks_] for name in names)
         return [dict(zip(names, map(as_objects, columns), strict=True))]
 
     def to_text(self, digits: int = 4) -> str:
@@ -380,7 +382,8 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 statistic = entry_text(check.statistic, digits)
                 line += f" ({statistic} against {entry_text(check.threshold, digits)})"
             lines += [line, f"    {check.finding}"]
-            lines += [f"    {check.advice}"] * (check.verdict == "warned")
+            if check.verdict == "warned":
+                lines.append(f"    {check.advice}")
         return "\n".join(lines).replace(MINUS, "-")
 
     def to_dict(self) -> dict[str, Any]:
@@ -395,20 +398,8 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         """
         results = super().to_dict()
         sections = [
-            {name: getattr(section, name) for name in _OF_SECTIONS}
-            | {
-                "tables": [
-                    {
-                        "caption": content.caption,
-                        "lines": list(lines_of([content.columns])),
-                    }
-                    for content in section.parts
-                    if isinstance(content, Table)
-                ],
-                "figures": [
-                    p.caption for p in section.parts if not isinstance(p, Table)
-                ],
-            }
+            {name: getattr(section, name) for name in _SECTION_FIELDS}
+            | _tables_and_figures(section)
             for section in self.sections_
         ]
         return results | {"sections": json_value(sections)}
@@ -417,6 +408,19 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         if not hasattr(self, "sections_"):
             return super()._repr_html_()  # type: ignore[misc]  # of scikit-learn
         return framed(self.to_html())
+
+
+def _tables_and_figures(section: Section) -> dict[str, list[Any]]:
+    """Captions and lines of a section's tables, and captions of its figures."""
+    tables = [content for content in section.parts if isinstance(content, Table)]
+    figures = [content for content in section.parts if not isinstance(content, Table)]
+    return {
+        "tables": [
+            {"caption": table.caption, "lines": list(lines_of([table.columns]))}
+            for table in tables
+        ],
+        "figures": [figure.caption for figure in figures],
+    }
 
 
 def _check_targets(model: BaseEstimator, y: NDArray[np.float64]) -> None:
@@ -457,35 +461,40 @@ def _chosen(
 
 def _section(name: str, inspection: Inspection) -> Section:
     """A section; warnings of its methods are its notes."""
-    make = _SECTIONS[name]
-    result, notes = _computed(make, inspection)
-    summary, contents, code = (result, (), "") if isinstance(result, str) else result
-    if contents and name in _OF_ONE_OUTPUT and inspection.target is not None:
+    function = _SECTIONS[name]
+    result, notes = _computed(function, inspection)
+    if isinstance(result, str):
+        return Section(name, function.title, result, notes=notes)
+    summary = result.summary
+    if result.parts and name in _OF_ONE_OUTPUT and inspection.target is not None:
         summary += f" This is {inspection.named('about predictions')}."
-    return Section(name, make.title, summary, contents, notes, code)
+    return Section(name, function.title, summary, result.parts, notes, result.code)
 
 
 def _check(name: str, inspection: Inspection) -> Check:
     """A check; what its methods refuse is why it was skipped."""
-    make = CHECKS[name]
-    result, _ = _computed(make, inspection)
+    function = CHECKS[name]
+    result, _ = _computed(function, inspection)
     if isinstance(result, str):
-        return Check(name, make.title, "skipped", None, None, result, "")
-    statistic, threshold, warns, *texts = result
-    verdict = "warned" if warns else "passed"
-    numbers = float(statistic), float(threshold)
-    return Check(name, make.title, verdict, *numbers, *texts)
+        return Check(name, function.title, "skipped", None, None, result, "")
+    return Check(
+        name,
+        function.title,
+        "warned" if result.warns else "passed",
+        float(result.statistic),
+        float(result.threshold),
+        result.finding,
+        result.advice,
+    )
 
 
-def _computed(
-    make: Titled, inspection: Inspection
-) -> tuple[tuple[Any, ...] | str, list[str]]:
+def _computed(function: Titled, inspection: Inspection) -> tuple[Any, list[str]]:
     """The result of a section or a check, or why it was refused; and warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            inspection.need(*make.needs)
-            result = make(inspection)
+            inspection.need(*function.needs)
+            result = function(inspection)
         except (NotApplicable, UnreadableModelError) as error:
             result = str(error)
         except (TypeError, ValueError) as error:

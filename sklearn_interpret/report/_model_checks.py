@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,47 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret.report._inspection import MOST_ROWS
-from sklearn_interpret.report._results import NotApplicable, titled
+from sklearn_interpret.report._results import CheckResult, NotApplicable, titled
 
 if TYPE_CHECKING:
     from sklearn_interpret.report._inspection import Inspection
-    from sklearn_interpret.report._results import CheckResult
 
-# Numbers of levels of columns that may hold codes, and the least rows of a level.
-_FEWEST_LEVELS, _MOST_LEVELS, _LEVEL_ROWS = 3, 20, 5
+# Thresholds, chosen by hand: benchmarks/bench_report_checks.py counts how often each
+# check finds its fault, and how often it warns without one.
+_CHANCE_PVALUE = 0.01
+_TARGETS_PER_PREDICTION = 0.9  # slope of targets over predictions
+_LOSS_GAP = 0.1  # between held-out and training rows, in losses of a constant
+_SHARE_OF_SKILL = 0.95  # that one column has alone
+_SKILL_OF_LEAKAGE = 0.9
+_SHARE_OUT_OF_RANGE = 0.01
+_RECALIBRATION = 0.05  # mean change of probabilities
+_RECALIBRATION_PVALUE = 0.01
+_SHARE_OF_EVEN_CLASSES = 0.1  # of the share that classes of one size have
+_SHARE_OFF_CURVES = 0.15  # of the variance between levels
+_OFF_CURVES_PVALUE = 0.001
 
-# Probabilities that are recalibrated: no row of probability zero decides alone.
+# Numbers of levels of columns that may hold codes; rarer levels are not counted.
+_FEWEST_LEVELS = 3
+_MOST_LEVELS = 20
+_LEAST_LEVEL_ROWS = 5
+
+# Probabilities are recalibrated between this and one minus this: otherwise a single row
+# of probability zero would decide.
 _LEAST_PROBABILITY = 1e-3
+# Divisors are at least this: results are finite where a variance is zero.
+_TINY = 1e-300
+
+
+class _LackOfOrder(NamedTuple):
+    """How far the target's means at a column's values are from any simple curve.
+
+    Their order is that of the fields: the column that lacks order most is the largest.
+    """
+
+    is_significant: bool
+    share_of_variance: float
+    pvalue: float
+    column: int
 
 
 def _targets(inspection: Inspection) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -36,20 +66,23 @@ def _targets(inspection: Inspection) -> tuple[NDArray[np.float64], NDArray[np.fl
     return targets, weights / weights.mean()
 
 
-def _centred(columns: Any, weights: NDArray[np.float64]) -> Any:
+def _centred(
+    columns: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     return columns - np.average(columns, axis=0, weights=weights)
 
 
 @titled("Does the model predict better than chance?", "targets")
-def chance(inspection: Inspection) -> tuple[bool | float | str, ...]:
+def chance(inspection: Inspection) -> CheckResult:
     targets, weights = _targets(inspection)
     if inspection.classifies:
         responses = inspection.held_out_responses
         gains = (_centred(responses, weights) * _centred(targets, weights)).sum(axis=1)
-        true = np.average((responses * targets).sum(axis=1), weights=weights)
+        of_class = np.average((responses * targets).sum(axis=1), weights=weights)
+        at_random = of_class - np.average(gains, weights=weights)
         finding = (
-            f"Held-out rows give their class a probability of {true:.3f} on average, "
-            f"and of {true - np.average(gains, weights=weights):.3f} at random"
+            f"Held-out rows give their class a probability of {of_class:.3f} on "
+            f"average, and of {at_random:.3f} at random"
         )
     else:
         gains = inspection.over_folds(inspection.dummy_losses)
@@ -60,7 +93,9 @@ def chance(inspection: Inspection) -> tuple[bool | float | str, ...]:
     # training rows of the other, which doubles the variance of the mean.
     _, pvalue = one_sided_test(gains, weights / np.mean(weights**2) / 2)
     advice = "Explain no model that has learned nothing: look for better features."
-    return pvalue, 0.01, not pvalue < 0.01, f"{finding} (p = {pvalue:.2g}).", advice
+    finding = f"{finding} (p = {pvalue:.2g})."
+    warns = not pvalue < _CHANCE_PVALUE
+    return CheckResult(pvalue, _CHANCE_PVALUE, warns, finding, advice)
 
 
 @titled("Does the model follow the noise of its training rows?", "folds targets")
@@ -69,15 +104,15 @@ def overfit(inspection: Inspection) -> CheckResult:
     targets = _centred(targets, weights)
     responses = _centred(inspection.held_out_responses, weights)
     # The fourth powers of large targets would overflow.
-    size = np.abs(targets).max() or 1.0
-    targets, responses = targets / size, responses / size
-    spread = (weights @ responses**2).sum()
-    if not spread > 0.01 * (weights @ targets**2).sum():
+    largest = np.abs(targets).max() or 1.0
+    targets, responses = targets / largest, responses / largest
+    squares = (weights @ responses**2).sum()
+    if not squares > 0.01 * (weights @ targets**2).sum():
         raise NotApplicable("The predictions hardly vary.")
-    slope = (weights @ (targets * responses)).sum() / spread
+    slope = (weights @ (targets * responses)).sum() / squares
     scores = ((targets - slope * responses) * responses).sum(axis=1)
-    # The upper end of an interval: few rows are no reason to blame the model.
-    upper = slope + 1.645 * np.sqrt(weights**2 @ scores**2) / spread
+    # The upper end of a 95 % interval: few rows are no reason to blame the model.
+    upper = slope + 1.645 * np.sqrt(weights**2 @ scores**2) / squares
     held_out = 1 - inspection.skill(inspection.losses_by_fold)
     reference = inspection.mean_loss(inspection.dummy_losses)
     training = _training_loss(inspection) / reference
@@ -87,10 +122,11 @@ def overfit(inspection: Inspection) -> CheckResult:
         f"{slope:.2f} times as much as predictions (at most {upper:.2f})."
     )
     advice = "Regularise the model, or give it fewer features or more rows."
-    return upper, 0.9, upper < 0.9 and held_out - training > 0.1, finding, advice
+    warns = upper < _TARGETS_PER_PREDICTION and held_out - training > _LOSS_GAP
+    return CheckResult(upper, _TARGETS_PER_PREDICTION, warns, finding, advice)
 
 
-def _training_loss(inspection: Inspection) -> Any:
+def _training_loss(inspection: Inspection) -> np.floating:
     """Mean loss of the folds' models on rows that they were fitted on."""
     means = []
     for fold in inspection.folds:
@@ -119,7 +155,8 @@ def leakage(inspection: Inspection) -> CheckResult:
         f"columns {1 - skill:.3f} times."
     )
     advice = "Leave this column out if it is not known when predictions are made."
-    return share, 0.95, share >= 0.95 and single_skill >= 0.9, finding, advice
+    warns = share >= _SHARE_OF_SKILL and single_skill >= _SKILL_OF_LEAKAGE
+    return CheckResult(share, _SHARE_OF_SKILL, warns, finding, advice)
 
 
 @titled("Are all predictions possible?", "targets numbers")
@@ -148,7 +185,8 @@ def range_(inspection: Inspection) -> CheckResult:
         f"{number_text(low, 4)} to {number_text(high, 4)}."
     )
     advice = "Transform the target, or take a model whose loss and link suit its range."
-    return max(shares), 0.01, max(shares) > 0.01, finding, advice
+    warns = max(shares) > _SHARE_OUT_OF_RANGE
+    return CheckResult(max(shares), _SHARE_OUT_OF_RANGE, warns, finding, advice)
 
 
 @titled("Do probabilities agree with what happens?", "classes targets")
@@ -180,7 +218,7 @@ def calibration(inspection: Inspection) -> CheckResult:
         for p in (probabilities, recalibrated)
     ]
     ratio = 2 * weights @ (gains[1] - gains[0])
-    # Chi-squared rejects 2.8 % of calibrated models at 1 % on 20 rows.
+    # Of few rows, chi-squared would reject too many calibrated models.
     pvalue = stats.f.sf(ratio / 2, 2, max(weights.sum() - 2, 1))
     moved = np.average(np.abs(recalibrated - probabilities), weights=weights)
     finding = (
@@ -188,24 +226,25 @@ def calibration(inspection: Inspection) -> CheckResult:
         f"moves them by {moved:.3f} on average (p = {pvalue:.2g})."
     )
     advice = "Calibrate the model (CalibratedClassifierCV) before using probabilities."
-    return moved, 0.05, moved > 0.05 and pvalue < 0.01, finding, advice
+    warns = moved > _RECALIBRATION and pvalue < _RECALIBRATION_PVALUE
+    return CheckResult(moved, _RECALIBRATION, warns, finding, advice)
 
 
 @titled("Is a class rare?", "classes targets")
 def imbalance(inspection: Inspection) -> CheckResult:
     targets, weights = _targets(inspection)
     shares = np.average(targets, axis=0, weights=weights)
-    rare, threshold = shares.argmin(), 0.1 / len(shares)
-    guessed = inspection.held_out_responses.argmax(axis=1) == rare
-    finding = f"The class {inspection.model.classes_[rare]} has no rows."
-    if shares[rare] > 0:
-        recall = np.average(guessed, weights=targets[:, rare] * weights)
-        finding = (
-            f"{finding.removesuffix('no rows.')}{shares[rare]:.1%} of the rows, and "
-            f"{recall:.0%} of them are predicted when held out."
-        )
+    rarest, threshold = shares.argmin(), _SHARE_OF_EVEN_CLASSES / len(shares)
+    is_predicted = inspection.held_out_responses.argmax(axis=1) == rarest
+    counts = "no rows."
+    if shares[rarest] > 0:
+        recall = np.average(is_predicted, weights=targets[:, rarest] * weights)
+        counts = f"{shares[rarest]:.1%} of the rows, and {recall:.0%} of them are "
+        counts += "predicted when held out."
+    finding = f"The class {inspection.model.classes_[rarest]} has {counts}"
     advice = "Judge the model by recall and precision of this class, and weigh classes."
-    return shares[rare], threshold, shares[rare] < threshold, finding, advice
+    warns = shares[rarest] < threshold
+    return CheckResult(shares[rarest], threshold, warns, finding, advice)
 
 
 @titled("Are codes taken for numbers?", "table targets")
@@ -216,62 +255,67 @@ def ordinal(inspection: Inspection) -> CheckResult:
         _lack_of_order(inspection, j) for j in numbers if _has_codes(inspection, j)
     ]
     if not lacks:
-        raise NotApplicable("No column of numbers has 3 to 20 whole values.")
+        raise NotApplicable(
+            f"No column of numbers has {_FEWEST_LEVELS} to {_MOST_LEVELS} whole values."
+        )
     _, share, pvalue, column = max(lacks)
     finding = (
         f"Of the target's variance between values of {inspection.names[column]}, "
         f"{share:.0%} follows no curve along these values (p = {pvalue:.2g})."
     )
     advice = "If the values are codes, see that the model takes them as categories."
-    return share, 0.15, share > 0.15 and pvalue < 0.001, finding, advice
+    warns = share > _SHARE_OFF_CURVES and pvalue < _OFF_CURVES_PVALUE
+    return CheckResult(share, _SHARE_OFF_CURVES, warns, finding, advice)
 
 
-def _has_codes(inspection: Inspection, j: int) -> Any:
+def _has_codes(inspection: Inspection, j: int) -> bool:
     """Whether column `j` has whole numbers, few of them, each often enough."""
     values, counts = np.unique(inspection.table[:, j], return_counts=True)
-    n_levels = (counts >= _LEVEL_ROWS).sum()
+    n_levels = (counts >= _LEAST_LEVEL_ROWS).sum()
     has_few_levels = _FEWEST_LEVELS <= n_levels <= _MOST_LEVELS
-    return has_few_levels and np.all(values % 1 == 0)
+    return bool(has_few_levels and np.all(values % 1 == 0))
 
 
-def _lack_of_order(inspection: Inspection, j: int) -> Any:
-    """Whether it is sure, the share of differences between levels off any curve, p, j.
+def _lack_of_order(inspection: Inspection, j: int) -> _LackOfOrder:
+    """Squares between the values of column `j` off any curve, by an F test.
 
     Curves are monotone ones and polynomials; linear effects of other columns are taken
     out.
     """
     sample, column = inspection.part, inspection.table[:, j]
     _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
-    often = counts[codes] >= _LEVEL_ROWS
-    values, codes = np.unique(column[often], return_inverse=True)
-    levels = np.eye(len(values))[codes]
-    design = np.hstack([levels, np.delete(inspection.ranks[often], j, axis=1)])
-    weights = sample.weights[often, None] / sample.weights.mean()
-    targets = inspection.target_columns(sample.y)[often]
+    is_used = counts[codes] >= _LEAST_LEVEL_ROWS
+    values, codes = np.unique(column[is_used], return_inverse=True)
+    indicators = np.eye(len(values))[codes]
+    design = np.hstack([indicators, np.delete(inspection.ranks[is_used], j, axis=1)])
+    weights = sample.weights[is_used, None] / sample.weights.mean()
+    targets = inspection.target_columns(sample.y)[is_used]
     scale = np.sqrt(weights)
-    effects = np.linalg.lstsq(design * scale, targets * scale, rcond=None)[0]
-    squares = (weights * (targets - design @ effects) ** 2).sum()
+    coefficients = np.linalg.lstsq(design * scale, targets * scale, rcond=None)[0]
+    squares = (weights * (targets - design @ coefficients) ** 2).sum()
     noise = squares / max(len(targets) - design.shape[1], 1)
-    effects, sizes = effects[: len(values)], (weights * levels).sum(axis=0)
-    lacks = [
-        [sizes @ (effect - curve) ** 2 for curve in _curves(values, effect, sizes)]
-        for effect in effects.T
-    ]
+    effects = coefficients[: len(values)]
+    level_weights = (weights * indicators).sum(axis=0)
+    lacks = []  # squares off each curve, by output
+    for effect in effects.T:
+        curves = _curves(values, effect, level_weights)
+        lacks.append([level_weights @ (effect - curve) ** 2 for curve in curves])
     lack = np.sum(lacks, axis=0).min()
-    total = (sizes @ _centred(effects, sizes) ** 2).sum()
+    total = (level_weights @ _centred(effects, level_weights) ** 2).sum()
     degrees = len(values) - 2
-    pvalue = stats.f.sf(lack / degrees / max(noise, 1e-300), degrees, len(targets))
-    return pvalue < 0.001, lack / max(total, 1e-300), pvalue, j
+    pvalue = stats.f.sf(lack / degrees / max(noise, _TINY), degrees, len(targets))
+    share = lack / max(total, _TINY)
+    return _LackOfOrder(pvalue < _OFF_CURVES_PVALUE, share, pvalue, j)
 
 
 def _curves(
     values: NDArray[np.float64],
     effects: NDArray[np.float64],
-    sizes: NDArray[np.float64],
+    weights: NDArray[np.float64],
 ) -> tuple[NDArray[Any], ...]:
     """The nearest polynomial, rising and falling curve."""
     degree = min(len(values) - 2, 2 if len(values) < 8 else 3)
-    coefficients = np.polyfit(values, effects, degree, w=np.sqrt(sizes))
-    rising = isotonic_regression(effects, sample_weight=sizes)
-    falling = -isotonic_regression(-effects, sample_weight=sizes)
+    coefficients = np.polyfit(values, effects, degree, w=np.sqrt(weights))
+    rising = isotonic_regression(effects, sample_weight=weights)
+    falling = -isotonic_regression(-effects, sample_weight=weights)
     return np.polyval(coefficients, values), rising, falling

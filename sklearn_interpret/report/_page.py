@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 
 _SVG = "http://www.w3.org/2000/svg"
-# Artists of more points than this are drawn as pixels, of this resolution: as paths
-# they would make the page large and slow.
-_MOST_POINTS, _DPI = 5000, 200
-# Widths of drawings in points: wider ones are wider on phones too, and scroll, so that
-# text is legible.
-_WIDE = {"wide": 420, "wider": 640}
-_TEXTS = {"svg.fonttype": "none", "svg.hashsalt": "report"}
+# Artists of more points are drawn as pixels, of this resolution: as paths they would
+# make the page large and slow.
+_MOST_POINTS = 5000
+_DPI = 200
+# Style classes of drawings by their least width in points: wide ones scroll on phones,
+# where text stays legible.
+_LEAST_WIDTHS = {"wide": 420, "wider": 640}
+# Texts stay texts, and ids are the same in each run.
+_SVG_PARAMETERS = {"svg.fonttype": "none", "svg.hashsalt": "report"}
 # Characters that XML forbids: controls, and halves of surrogate pairs.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NUMBER = re.compile(
@@ -49,16 +51,16 @@ def page(report: Any) -> str:
             '`pip install "sklearn-interpret[report]"`.'
         ) from error
     loader = jinja2.PackageLoader("sklearn_interpret.report", "")
-    filled = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    style, *_ = loader.get_source(filled, "page.css")
-    places = count()
-    filled.filters["inline"] = lambda figure: _with_ids(figure.svg, next(places))
-    filled.filters["cell"] = _cell
-    filled.tests["number"] = lambda cells: all(map(_NUMBER.fullmatch, cells))
+    style, *_ = loader.get_source(environment, "page.css")
+    numbers = count()
+    environment.filters["inline"] = lambda figure: _with_ids(figure.svg, next(numbers))
+    environment.filters["cell"] = _cell
+    environment.tests["number"] = lambda cells: all(map(_NUMBER.fullmatch, cells))
     digest = hashlib.sha256(style.encode()).digest()
-    html_of_page = filled.get_template("page.html.jinja").render(
+    html_of_page = environment.get_template("page.html.jinja").render(
         report=report,
         model=_model_name(report.estimator_),
         style=style,
@@ -70,7 +72,7 @@ def page(report: Any) -> str:
 
 
 def _readable(text: str) -> str:
-    """The text with a replacement character for each that no page may have."""
+    """The text with a replacement character in place of forbidden ones."""
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -85,9 +87,10 @@ def framed(html_of_page: str) -> str:
 
 
 def _with_ids(svg: str, number: int) -> str:
-    """The drawing with ids that no other of the page has; texts are left alone."""
-    named = re.compile(r'( id="| href="#|"url\(#)')
-    return re.sub("<[^>]+>", lambda tag: named.sub(rf"\1f{number}-", tag[0]), svg)
+    """The drawing with its number in all ids, which are then unique in the page."""
+    id_start = re.compile(r'( id="| href="#|"url\(#)')
+    # Only within tags: texts may look like ids.
+    return re.sub("<[^>]+>", lambda tag: id_start.sub(rf"\1f{number}-", tag[0]), svg)
 
 
 def _model_name(model: BaseEstimator) -> str:
@@ -133,7 +136,7 @@ def drawn(figure: Any, caption: str) -> Figure:
     figure.set_dpi(_DPI)
     out = StringIO()
     canvas = import_module("matplotlib.backends.backend_svg").FigureCanvasSVG(figure)
-    with import_module("matplotlib").rc_context(_TEXTS):
+    with import_module("matplotlib").rc_context(_SVG_PARAMETERS):
         # `savefig` would draw twice, once for the layout.
         canvas.print_svg(out)
     import_module("matplotlib.pyplot").close(figure)
@@ -152,8 +155,9 @@ def _inline_svg(text: str, caption: str) -> str:
         if node.get("id") not in referenced:
             node.attrib.pop("id", None)
     width = float(root.attrib["viewBox"].split()[2])
-    kinds = ["drawing", *(kind for kind, least in _WIDE.items() if width > least)]
-    root.attrib |= {"role": "img", "class": " ".join(kinds), "xmlns": _SVG}
+    classes = ["drawing"]
+    classes += [name for name, least in _LEAST_WIDTHS.items() if width > least]
+    root.attrib |= {"role": "img", "class": " ".join(classes), "xmlns": _SVG}
     ElementTree.SubElement(root, "title").text = _readable(caption)
     return ElementTree.tostring(root, encoding="unicode")
 
@@ -166,5 +170,7 @@ def _attributes(node: Any) -> dict[str, str]:
     if font := re.search(r"[\d.]+px", attributes.pop("font", "")):
         attributes["font-size"] = font[0]
     for key, value in attributes.items():
-        attributes[key] = re.sub(r"\d+\.\d{3,}", lambda x: f"{float(x[0]):.2f}", value)
+        attributes[key] = re.sub(
+            r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", value
+        )
     return attributes

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 
 class NotApplicable(Exception):
@@ -127,10 +129,22 @@ class Section:
     code: str = ""
 
 
-# Of a section: summary, contents, code. Of a check: statistic, threshold, whether to
-# warn, finding, advice.
-Contents = tuple[str, Sequence[Figure | Table], str]
-CheckResult = tuple[float, float, bool, str, str]
+class SectionResult(NamedTuple):
+    """Result of a function of a section, as in `Section`."""
+
+    summary: str
+    parts: Sequence[Figure | Table] = ()
+    code: str = ""
+
+
+class CheckResult(NamedTuple):
+    """Result of a function of a check, as in `Check`."""
+
+    statistic: float
+    threshold: float
+    warns: bool | np.bool_
+    finding: str
+    advice: str
 
 
 class Titled(Protocol):
@@ -146,8 +160,8 @@ class Titled(Protocol):
 def titled(title: Any, needs: str = "") -> Callable[[Callable[..., Any]], Titled]:
     """Give a function of an `Inspection` a title, and the names of its needs.
 
-    A section returns its summary, its parts and its code; a check its statistic, the
-    threshold, whether to warn, the finding and the advice.
+    The function returns a `SectionResult` or a `CheckResult`. Needs are those of
+    `Inspection.need`.
     """
 
     def decorated(function: Any) -> Titled:

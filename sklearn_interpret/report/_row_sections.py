@@ -1,4 +1,4 @@
-"""Sections of a report on single rows: explained ones, and those of training."""
+"""Sections of a report on single rows: explained rows, and training rows."""
 
 from __future__ import annotations
 
@@ -19,44 +19,45 @@ from sklearn_interpret.effects import CeterisParibusDisplay
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.influence import InfluenceFunctions
 from sklearn_interpret.report._page import drawn
-from sklearn_interpret.report._results import NotApplicable, Table, titled
+from sklearn_interpret.report._results import (
+    NotApplicable,
+    SectionResult,
+    Table,
+    titled,
+)
 from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
-    from sklearn_interpret.explanations import RowExplanation
+    from sklearn_interpret.explanations import Explanation, RowExplanation
     from sklearn_interpret.report._inspection import Inspection
-    from sklearn_interpret.report._results import Contents
 
-# Training rows whose influence takes seconds.
-_MOST_TRAINING = 5000
+# Most training rows of influence functions. Chosen by hand: more take minutes.
+_MOST_TRAINING_ROWS = 5000
 
 
 @titled("Single rows", "table")
-def rows(inspection: Inspection) -> Contents:
+def rows(inspection: Inspection) -> SectionResult:
     """Contributions, profiles and counterfactuals of a few rows."""
-    background, sample, positions = (
-        inspection.part,
-        inspection.sample,
-        _shown(inspection),
-    )
+    background, sample = inspection.part, inspection.sample
+    position_of_kind = _positions_by_kind(inspection)
     explainer = ShapleyValues(
         inspection.frozen, subsample=inspection.n_background, **inspection.targeted
     ).fit(background.rows.native, sample_weight=background.weights)
-    places = np.array(list(positions.values()))
-    chosen, labels = sample.rows.take(places), _row_names(sample, places)
-    explanation = explainer.explain(chosen.native)
-    counterfactuals = _counterfactuals(inspection, chosen)
-    X, top, figures, changes = sample.rows.native, inspection.top[:3], [], 0
+    positions = np.array(list(position_of_kind.values()))
+    explained, labels = sample.rows.take(positions), _row_names(sample, positions)
+    explanation = explainer.explain(explained.native)
+    counterfactuals = _counterfactuals(inspection, explained)
+    X, top, figures, n_found = sample.rows.native, inspection.top[:3], [], 0
     another = "another prediction"
     if not inspection.classifies:
         another = "a prediction beyond the median"
     names = [
         f"{kind} ({label if isinstance(label, str) else f'row {label}'})"
-        for kind, label in zip(positions, labels, strict=True)
+        for kind, label in zip(position_of_kind, labels, strict=True)
     ]
-    for k, (name, position) in enumerate(zip(names, positions.values(), strict=True)):
+    for k, (name, position) in enumerate(zip(names, positions.tolist(), strict=True)):
         waterfall = ShapleyWaterfallDisplay.from_explanation(
             explanation, row=k, max_entries=inspection.max_features
         )
@@ -70,27 +71,24 @@ def rows(inspection: Inspection) -> Contents:
         caption = f"{name}: the {response} as one feature changes"
         figures.append(drawn(profiles, caption))
         if counterfactuals and counterfactuals[k].status[0] == "found":
-            changes += 1
+            n_found += 1
             display = CounterfactualDisplay.from_explanation(
                 counterfactuals[k], row=0, background=background.rows.native
             )
-            figures.append(
-                drawn(display, f"{name}: {_proof(counterfactuals[k], another)}")
-            )
-    largest = [
-        f"{name}: {size}"
-        for name, size in zip(names, _largest(explanation), strict=True)
-    ]
+            caption = f"{name}: {_proof(counterfactuals[k], another)}"
+            figures.append(drawn(display, caption))
+    texts = _largest_contributions(explanation)
+    largest = list(map(": ".join, zip(names, texts, strict=True)))
     response = inspection.named(explanation.response_name)
     summary = f"Largest contributions to the {response}: {'; '.join(largest[:4])}."
-    if changes:
-        summary += f" Rows with {another} were found near {changes} of them."
+    if n_found:
+        summary += f" Rows with {another} were found near {n_found} of them."
     code = "ShapleyValues(FrozenEstimator(model)).fit(X).explain(rows)"
-    return summary, figures, code
+    return SectionResult(summary, figures, code)
 
 
-def _shown(inspection: Inspection) -> dict[str, int]:
-    """Positions of the rows chosen, or of typical and odd ones, by their names."""
+def _positions_by_kind(inspection: Inspection) -> dict[str, int]:
+    """Positions of the rows chosen, or of typical and odd ones, by their kind."""
     if inspection.chosen is not None:
         return {f"Chosen row {k + 1}": i for k, i in enumerate(inspection.chosen)}
     critic, positions = inspection.critic, {}
@@ -105,27 +103,27 @@ def _shown(inspection: Inspection) -> dict[str, int]:
     return positions
 
 
-def _row_names(sample: Sample, places: NDArray[np.intp]) -> list[Any]:
+def _row_names(sample: Sample, positions: NDArray[np.intp]) -> list[Any]:
     """Labels of rows of a sample: those of its frame, or their positions in `X`."""
     native = sample.rows.native
     labelled = hasattr(native, "columns") and hasattr(native, "index")
-    return (native.index if labelled else sample.index)[places].tolist()
+    return (native.index if labelled else sample.index)[positions].tolist()
 
 
-def _largest(explanation: Any) -> list[str]:
+def _largest_contributions(explanation: Explanation) -> list[str]:
     """The largest contribution to each row, in words."""
     texts, rounding = [], 1e-12 * np.abs(explanation.base_values).max()
     for values in explanation.values:
         j = np.abs(values).argmax()
-        is_none = np.abs(values[j]) <= rounding
-        name = explanation.feature_names[j]
-        texts.append(
-            "none" if is_none else f"{name} {number_text(values[j], signed=True)}"
-        )
+        text = "none"
+        if np.abs(values[j]) > rounding:
+            value = number_text(values[j], signed=True)
+            text = f"{explanation.feature_names[j]} {value}"
+        texts.append(text)
     return texts
 
 
-def _proof(explanation: Any, another: str) -> str:
+def _proof(explanation: RowExplanation, another: str) -> str:
     """How near a counterfactual is known to be, in words."""
     if explanation.optimal is not None and explanation.optimal[0]:
         return f"the nearest row with {another}, proved"
@@ -135,23 +133,23 @@ def _proof(explanation: Any, another: str) -> str:
     return f"a row with {another}, found by search; a nearer one may exist"
 
 
-def _counterfactuals(inspection: Inspection, chosen: Rows) -> list[RowExplanation]:
+def _counterfactuals(inspection: Inspection, explained: Rows) -> list[RowExplanation]:
     """A counterfactual of each row: another class, or the other side of the median.
 
-    None of classifiers with several labels for a row.
+    An empty list for classifiers with several labels for a row.
     """
     if inspection.classifies and inspection.has_several_outputs:
         return []
     X = inspection.part.rows.native
-    sides: list[Any] = ["other"] * chosen.n_rows
+    sides: list[Any] = ["other"] * explained.n_rows
     if not inspection.classifies:
-        middle = float(np.median(inspection.predictions(X)))
-        predictions = inspection.predictions(chosen.native)
-        sides = [(middle, None) if p < middle else (None, middle) for p in predictions]
-    # Cells of trees take longer to find than a row's counterfactual.
+        median = float(np.median(inspection.predictions(X)))
+        predictions = inspection.predictions(explained.native)
+        sides = [(median, None) if p < median else (None, median) for p in predictions]
+    # Rows of one side share a fitted search: to fit it takes longer than to explain.
     searches = {side: _search(inspection, X, side) for side in dict.fromkeys(sides)}
     return [
-        searches[side].explain(chosen.take(np.array([k])).native)
+        searches[side].explain(explained.take(np.array([k])).native)
         for k, side in enumerate(sides)
     ]
 
@@ -169,7 +167,7 @@ def _search(inspection: Inspection, X: Any, side: Any) -> Any:
 
 
 @titled("Training rows")
-def training(inspection: Inspection) -> Contents:
+def training(inspection: Inspection) -> SectionResult:
     """Rows that stand for the data, that look wrong, and that move the model."""
     tables, code = [], "MMDCritic().fit(X)"
     if inspection.is_table:
@@ -177,7 +175,7 @@ def training(inspection: Inspection) -> Contents:
     try:
         inspection.need("targets")
     except NotApplicable as reason:
-        return str(reason), tables, code
+        return SectionResult(str(reason), tables, code)
     table, summary = _surprising(inspection)
     tables.append(table)
     # A frozen model was fitted to other rows.
@@ -190,18 +188,18 @@ def training(inspection: Inspection) -> Contents:
         except NotApplicable as reason:
             sentence = str(reason)
         summary += f" {sentence}"
-    return summary, tables, code
+    return SectionResult(summary, tables, code)
 
 
 def _prototypes(inspection: Inspection) -> Table:
     """Table of the most typical and the most unusual rows."""
     critic, sample = inspection.critic, inspection.part
-    places = np.append(critic.prototype_indices_, critic.criticism_indices_)
+    positions = np.append(critic.prototype_indices_, critic.criticism_indices_)
     kinds = ["typical"] * len(critic.prototype_indices_)
     kinds += ["unusual"] * len(critic.criticism_indices_)
-    columns: dict[str, Any] = {"row": _row_names(sample, places), "kind": kinds}
+    columns: dict[str, Any] = {"row": _row_names(sample, positions), "kind": kinds}
     for j in inspection.top:
-        columns[inspection.names[j]] = sample.rows.displayed(j)[places]
+        columns[inspection.names[j]] = sample.rows.displayed(j)[positions]
     return Table(columns, "Rows that stand for the data, and rows unlike them")
 
 
@@ -209,9 +207,9 @@ def _surprising(inspection: Inspection) -> tuple[Table, str]:
     """Held-out rows with the largest losses: possible errors of the target."""
     losses = inspection.held_out_losses
     worst = np.argsort(-losses, kind="stable")[:8]
-    places = inspection.held_out[worst]
-    responses, y = inspection.held_out_responses[worst], inspection.sample.y[places]
-    columns = {"row": _row_names(inspection.sample, places), "target": y.tolist()}
+    positions = inspection.held_out[worst]
+    responses, y = inspection.held_out_responses[worst], inspection.sample.y[positions]
+    columns = {"row": _row_names(inspection.sample, positions), "target": y.tolist()}
     if not inspection.classifies:
         columns["prediction"] = responses[:, 0].tolist()
         mean = inspection.mean_loss(inspection.losses_by_fold)
@@ -220,8 +218,8 @@ def _surprising(inspection: Inspection) -> tuple[Table, str]:
     else:
         classes = inspection.model.classes_
         columns["prediction"] = classes[responses.argmax(axis=1)].tolist()
-        shares = responses * inspection.target_columns(y)
-        columns["its probability"] = shares.sum(axis=1).tolist()
+        of_class = responses * inspection.target_columns(y)
+        columns["its probability"] = of_class.sum(axis=1).tolist()
         doubtful = (losses > -np.log(0.05)).sum()
         sentence = (
             f"{doubtful} of {len(losses)} rows got less than 5 % for "
@@ -233,8 +231,10 @@ def _surprising(inspection: Inspection) -> tuple[Table, str]:
 def _influential(inspection: Inspection) -> tuple[Table, str]:
     """Rows whose removal changes the model most."""
     sample = inspection.sample  # the model is at its optimum on all of them
-    if sample.rows.n_rows > _MOST_TRAINING:
-        raise NotApplicable(f"Influence is shown of up to {_MOST_TRAINING:,} rows.")
+    if sample.rows.n_rows > _MOST_TRAINING_ROWS:
+        raise NotApplicable(
+            f"Influence is shown of up to {_MOST_TRAINING_ROWS:,} rows."
+        )
     takes_weights = weight_parameter(inspection.model) is not None
     inspector = InfluenceFunctions(inspection.frozen).fit(
         sample.rows.native,

@@ -1,4 +1,7 @@
-"""Sections of a report: each looks at the model in one way, and says what it sees."""
+"""Sections of a report on the whole model, in the order of the report.
+
+Each function takes an `Inspection` and returns a summary, figures and tables.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,13 @@ from sklearn_interpret.interactions import (
     InteractionNetworkDisplay,
 )
 from sklearn_interpret.report._page import drawn
-from sklearn_interpret.report._results import NotApplicable, Table, listed, titled
+from sklearn_interpret.report._results import (
+    NotApplicable,
+    SectionResult,
+    Table,
+    listed,
+    titled,
+)
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
 
 if TYPE_CHECKING:
@@ -50,19 +59,28 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.report._inspection import Inspection
-    from sklearn_interpret.report._results import Contents, Figure
+    from sklearn_interpret.report._results import Figure
 
-# Features with a SAGE value of their own: coalitions double with each. Rows of each
-# fold, and of the background: an SVM of 400 vectors then takes seconds.
-_SAGE_FEATURES, _SAGE_ROWS, _SAGE_BACKGROUND = 5, 200, 50
+# Features with a SAGE value of their own: each doubles the number of coalitions.
+_SAGE_FEATURES = 5
+# Test rows of each fold, and background rows, of SAGE. Chosen by hand: the model is
+# called for each pair of them and each coalition.
+_SAGE_ROWS = 200
+_SAGE_BACKGROUND = 50
 # Bins of probabilities, with a tenth of the rows each, as those of scikit-learn.
 _N_BINS = 10
 # Most outputs whose effects are put in words.
 _MOST_OUTPUTS = 3
+# The code that a section shows.
+_IMPORTANCE_CODE = """PermutationImportanceDisplay.from_cv_results(cv_results, X, y)
+SAGE(FrozenEstimator(model)).fit(X, y).feature_importances_"""
+_DECOMPOSITION_CODE = (
+    "FunctionalDecomposition(FrozenEstimator(model)).fit(X).explain(X)"
+)
 
 
 @titled("Model and data")
-def overview(inspection: Inspection) -> Contents:
+def overview(inspection: Inspection) -> SectionResult:
     """Columns, scores against simple models, predictions against targets."""
     rows = inspection.sample.rows
     contents: list[Figure | Table] = []
@@ -74,30 +92,30 @@ def overview(inspection: Inspection) -> Contents:
         summary = f"The model was inspected on {size}."
         if inspection.sample.y is not None:
             summary += " The rows have several targets, and scores are of one."
-        return summary, contents, ""
+        return SectionResult(summary, contents)
     scores = _held_out_scores(inspection)
     losses, skills = _losses(inspection)
     columns: dict[str, Any] = {"score": list(scores)}
-    columns["mean"] = [np.nanmean(x) for x in scores.values()]
+    columns["mean"] = [np.nanmean(by_fold) for by_fold in scores.values()]
     for k in range(len(inspection.folds)):
         columns[f"fold {k + 1}"] = [by_fold[k] for by_fold in scores.values()]
     table = Table(columns, "Scores of the model")
     contents = [table, losses, *_predictions(inspection), *contents]
-    skill, *linear, _ = skills
+    skill, linear_skill = skills["the model"], skills.get("a linear model")
     loss = "log loss" if inspection.classifies else "squared error"
     skill_text = f"removes {skill:.0%} of the {loss} of a model without features"
-    compared = f"; a linear model {max([0.0, *linear]):.0%}."
+    linear_text = f"; a linear model {max(0.0, linear_skill or 0.0):.0%}."
     if skill <= 0:
         skill_text = "predicts no better than a model without features"
-        compared = "; nor does a linear model."
-        if max(linear, default=0.0) > 0:
-            compared = f"; a linear model removes {linear[0]:.0%} of its {loss}."
+        linear_text = "; nor does a linear model."
+        if linear_skill is not None and linear_skill > 0:
+            linear_text = f"; a linear model removes {linear_skill:.0%} of its {loss}."
     tested_on = "rows not seen in training" if inspection.folds else "the rows given"
     score_text = f"has {listed(texts)}: it " if (texts := _in_words(scores)) else ""
     summary = f"On {tested_on} ({size}), the model {score_text}{skill_text}"
-    summary += compared if linear else "."
+    summary += "." if linear_skill is None else linear_text
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
-    return summary, contents, code
+    return SectionResult(summary, contents, code)
 
 
 def _accuracy(y: Any, responses: Any, classes: Any, weights: Any) -> float:
@@ -124,7 +142,7 @@ def _root_mean_squared_error(
 
 
 def _held_out_scores(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
-    """The scores that people ask for first, (n_folds,); NaN where there is none."""
+    """The usual scores by name, each (n_folds,); NaN where it is undefined."""
     metrics: dict[str, Callable[..., float]] = {
         "R²": _r2,
         "RMSE": _root_mean_squared_error,
@@ -137,13 +155,13 @@ def _held_out_scores(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
     scores = {name: np.full(len(inspection.tested), np.nan) for name in metrics}
     for k, fold in enumerate(inspection.tested):
         y = inspection.sample.y[fold.test]
-        data = y, inspection.responses_by_fold[k], classes
+        responses = inspection.responses_by_fold[k]
         weights = inspection.sample.weights[fold.test]
         for name, metric in metrics.items():
             # Scores of one row, or of rows without a class, may be undefined.
             with suppress(ValueError), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                scores[name][k] = metric(*data, weights)
+                scores[name][k] = metric(y, responses, classes, weights)
     return {name: x for name, x in scores.items() if np.isfinite(x).any()}
 
 
@@ -158,17 +176,17 @@ def _in_words(scores: dict[str, NDArray[np.float64]]) -> list[str]:
     return texts
 
 
-def _losses(inspection: Inspection) -> tuple[Table, list[float]]:
-    """Held-out losses of the model and of simple ones, over folds; and their skills."""
+def _losses(inspection: Inspection) -> tuple[Table, dict[str, float]]:
+    """Held-out losses of the model and of simple ones, over folds; skills by model."""
     losses = {"the model": inspection.losses_by_fold}
     if inspection.is_table and inspection.folds:
         losses["a linear model"] = inspection.refit_losses(inspection.linear_model)
     losses["no features"] = inspection.dummy_losses
-    skills = [inspection.skill(by_fold) for by_fold in losses.values()]
+    skills = {name: inspection.skill(by_fold) for name, by_fold in losses.items()}
     columns: dict[str, Any] = {
         "model": list(losses),
         "mean loss": [inspection.mean_loss(by_fold) for by_fold in losses.values()],
-        "removed": [f"{skill:.1%}" for skill in skills],
+        "removed": [f"{skill:.1%}" for skill in skills.values()],
     }
     for k, fold in enumerate(inspection.folds):
         weights = inspection.sample.weights[fold.test]
@@ -183,10 +201,8 @@ def _predictions(inspection: Inspection) -> list[Figure]:
     """Held-out predictions against targets; residuals, or how probabilities agree."""
     plt = import_module("matplotlib.pyplot")
 
-    y, responses = (
-        inspection.sample.y[inspection.held_out],
-        inspection.held_out_responses,
-    )
+    y = inspection.sample.y[inspection.held_out]
+    responses = inspection.held_out_responses
     weights = inspection.sample.weights[inspection.held_out]
 
     def axes() -> Any:
@@ -225,7 +241,7 @@ def _predictions(inspection: Inspection) -> list[Figure]:
         xticks_rotation="vertical" if len(classes) > 4 else "horizontal",
     )
     caption = "Predicted classes of held-out rows, as shares of each class"
-    drawings = [drawn(display, caption)]
+    figures = [drawn(display, caption)]
     if inspection.scoring:
         column = classes.tolist().index(inspection.target) if len(classes) > 2 else -1
         of_class = f"of class {classes[column]}"
@@ -241,20 +257,22 @@ def _predictions(inspection: Inspection) -> list[Figure]:
         display.ax_.get_legend().remove()
         display.ax_.lines[0].set_color(ink)
         caption = f"Share {of_class} against its predicted probability, held-out rows"
-        drawings.append(drawn(display, caption))
-    return drawings
+        figures.append(drawn(display, caption))
+    return figures
 
 
 def _shares_by_probability(
-    hits: Any, probabilities: Any, weights: NDArray[np.float64]
-) -> Any:
-    """Shares of hits, and mean probabilities, of rows of like probability."""
+    is_class: NDArray[np.bool_],
+    probabilities: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Share of the class and mean probability in bins of probability, (2, n_bins)."""
     edges = np.unique(np.quantile(probabilities, np.linspace(0, 1, _N_BINS + 1)))
     bins = np.searchsorted(edges[1:-1], probabilities)
     total = np.bincount(bins, weights)
     filled = total > 0
-    sums = [np.bincount(bins, weights * x)[filled] for x in (hits, probabilities)]
-    return sums / total[filled]
+    by_bin = [np.bincount(bins, weights * x) for x in (is_class, probabilities)]
+    return np.array(by_bin)[:, filled] / total[filled]
 
 
 def _columns(rows: Rows) -> Table:
@@ -268,21 +286,22 @@ def _columns(rows: Rows) -> Table:
         missing = np.array([is_missing(label) for label in labels])
         codes = np.flatnonzero(counts * ~missing)
         is_number = rows.are_numbers[j] and not rows.is_categorical(j)
-        ends = ""
-        if len(codes):
-            ends = f"most often {labels[codes[counts[codes].argmax()]]}"
+        values = ""
         if is_number:
-            ends = " to ".join(value_text(labels[k]) for k in (*codes[:1], *codes[-1:]))
+            ends = (*codes[:1], *codes[-1:])  # none if all are missing
+            values = " to ".join(value_text(labels[code]) for code in ends)
+        elif len(codes):
+            values = f"most often {labels[codes[counts[codes].argmax()]]}"
         kind = "number" if rows.dates(j) is None else "date"
         columns["kind"].append(kind if is_number else "category")
         columns["missing"].append(f"{counts[missing].sum() / rows.n_rows:.1%}")
         columns["distinct"].append(len(codes))
-        columns["values"].append(ends)
+        columns["values"].append(values)
     return Table({"feature": rows.names, **columns}, "Features")
 
 
 @titled("What matters", "table targets")
-def importance(inspection: Inspection) -> Contents:
+def importance(inspection: Inspection) -> SectionResult:
     """Permutation importance over folds, SAGE values, and drop-column importance."""
     names = inspection.names
     means, widths = inspection.mean_importances, inspection.importance_widths
@@ -298,8 +317,7 @@ def importance(inspection: Inspection) -> Contents:
     if inspection.scoring:
         change = "Rise of the held-out log loss"
     caption = f"{change} when a feature is permuted"
-    above = [j for j in inspection.order if means[j] > widths[j]]
-    matter = [names[j] for j in above]
+    significant = [j for j in inspection.order if means[j] > widths[j]]
     features = inspection.top
     columns = {
         "feature": [names[j] for j in features],
@@ -309,31 +327,28 @@ def importance(inspection: Inspection) -> Contents:
         **_drop_columns(inspection, features),
     }
     table = Table(columns, "Importance by several methods, ± half of a 95 % interval")
-    contents: list[Figure | Table] = [drawn(display, caption), table]
     summary = "No feature matters clearly more than chance."
     if not np.isfinite(widths).all():
         summary = "With one test set, errors of importances are not known."
-    elif len(above) == 1:
-        summary = f"Only {matter[0]} matters clearly more than chance."
-    elif above:
-        share = means[above[0]] / np.maximum(means, 0).sum()
+    elif len(significant) == 1:
+        summary = f"Only {names[significant[0]]} matters clearly more than chance."
+    elif significant:
+        matter = [names[j] for j in significant]
+        share = means[significant[0]] / np.maximum(means, 0).sum()
         summary = (
             f"{listed(matter)} matter; {matter[0]} has {share:.0%} of the sum of "
             "permutation importances."
         )
-    return summary, contents, _IMPORTANCE
+    return SectionResult(summary, [drawn(display, caption), table], _IMPORTANCE_CODE)
 
 
-_IMPORTANCE = """PermutationImportanceDisplay.from_cv_results(cv_results, X, y)
-SAGE(FrozenEstimator(model)).fit(X, y).feature_importances_"""
-
-
-def _sage_columns(inspection: Inspection, features: Any) -> dict[str, Any]:
+def _sage_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]:
     """Shares of SAGE values of the most important features, over folds, and errors."""
     if inspection.classifies and not inspection.scoring:  # SAGE needs probabilities
         return {}
     players = inspection.order[:_SAGE_FEATURES]
-    left_over = inspection.order[_SAGE_FEATURES:]
+    other_columns = inspection.order[_SAGE_FEATURES:]
+    groups = {"other features": other_columns} if len(other_columns) > 1 else None
     by_fold = []
     for fold in inspection.informed:
         test = inspection.test_sample(fold).draw(
@@ -342,9 +357,7 @@ def _sage_columns(inspection: Inspection, features: Any) -> dict[str, Any]:
         sage = SAGE(
             FrozenEstimator(fold.model),
             subsample=min(_SAGE_BACKGROUND, test.rows.n_rows),
-            feature_groups={"other features": left_over}
-            if len(left_over) > 1
-            else None,
+            feature_groups=groups,
             n_permutations=4,
             **inspection.seeded,
         ).fit(test.rows.native, test.y, sample_weight=test.weights)
@@ -354,7 +367,7 @@ def _sage_columns(inspection: Inspection, features: Any) -> dict[str, Any]:
     if not total > inspection.half_width(values)[-1]:
         return {}
     shares = np.array(means) / total
-    # A share is a ratio of means: it errs by what values deviate from their share.
+    # The error of a ratio of means, to first order.
     errors = values[:, :-1] - shares * values[:, -1:]
     widths = inspection.half_width(errors / total)
     texts = {j: (f"{shares[k]:.1%}", f"{widths[k]:.1%}") for k, j in enumerate(players)}
@@ -362,7 +375,7 @@ def _sage_columns(inspection: Inspection, features: Any) -> dict[str, Any]:
     return dict(zip(("SAGE, share", "± (SAGE)"), zip(*cells, strict=True), strict=True))
 
 
-def _drop_columns(inspection: Inspection, features: Any) -> dict[str, Any]:
+def _drop_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]:
     """Drop-column importance in the folds, where the model is fitted quickly."""
     if not inspection.refits_quickly:
         return {}
@@ -395,7 +408,7 @@ def _drop_columns(inspection: Inspection, features: Any) -> dict[str, Any]:
 
 
 @titled("How it moves", "table")
-def effects(inspection: Inspection) -> Contents:
+def effects(inspection: Inspection) -> SectionResult:
     """Accumulated local effects, and regions in which curves differ."""
     sample = inspection.part
     # A classifier has one output for a class; of a regressor all are shown.
@@ -420,10 +433,12 @@ def effects(inspection: Inspection) -> Contents:
     several = len(outputs) > 1
     caption = f"Accumulated local effects on the {'predictions' * several or response}"
     figures = [drawn(ale, caption)]
-    moves = [_moves(ale, k, name) for k, name in enumerate(outputs[:_MOST_OUTPUTS])]
-    summary = f"On average, {'; '.join(moves)}."
-    if len(outputs) > len(moves):
-        summary += f" Of {len(outputs)} outputs, these are the first {len(moves)}."
+    texts = [
+        _direction_text(ale, k, name) for k, name in enumerate(outputs[:_MOST_OUTPUTS])
+    ]
+    summary = f"On average, {'; '.join(texts)}."
+    if len(outputs) > len(texts):
+        summary += f" Of {len(outputs)} outputs, these are the first {len(texts)}."
     regions = inspection.regions
     pairs = zip(regions.effect_names_, regions.regions_, strict=True)
     divided: list[Any] = [name for name, of_effect in pairs if len(of_effect) > 1]
@@ -435,7 +450,7 @@ def effects(inspection: Inspection) -> Contents:
         summary += f" Regions differ in the effect of {listed(divided)}"
         summary += f" on the {response}." if several else "."
     code = "AccumulatedLocalEffectsDisplay.from_cv_results(cv_results, X)"
-    return summary, figures, code
+    return SectionResult(summary, figures, code)
 
 
 def _cv_results(inspection: Inspection) -> dict[str, Any] | None:
@@ -450,7 +465,9 @@ def _cv_results(inspection: Inspection) -> dict[str, Any] | None:
     return {"estimator": models, "indices": {"train": train, "test": test}}
 
 
-def _moves(display: AccumulatedLocalEffectsDisplay, output: int, response: str) -> str:
+def _direction_text(
+    display: AccumulatedLocalEffectsDisplay, output: int, response: str
+) -> str:
     """The direction of the largest effects on an output, in words."""
     curves = {
         name: np.atleast_2d(effect)[output]
@@ -464,19 +481,19 @@ def _moves(display: AccumulatedLocalEffectsDisplay, output: int, response: str) 
     }
     sizes = {name: np.ptp(curve) for name, curve in curves.items()}
     rounding = 1e-12 * max(sizes.values(), default=0.0)
-    words = []
+    texts = []
     for name, size in sizes.items():
         if size > rounding:
             net = (curves[name][-1] - curves[name][0]) / size
             direction = "up" if net > 0.8 else "down" if net < -0.8 else "up and down"
-            words.append(f"{direction} by {number_text(size)} with {name}")
-    if not words:
+            texts.append(f"{direction} by {number_text(size)} with {name}")
+    if not texts:
         return f"no numeric feature moves the {response}"
-    return f"the {response} goes {listed(words)}"
+    return f"the {response} goes {listed(texts)}"
 
 
 @titled("What works together", "table columns")
-def interactions(inspection: Inspection) -> Contents:
+def interactions(inspection: Inspection) -> SectionResult:
     """Functional decomposition into effects of single features and pairs."""
     sample = inspection.small_part
     decomposition = FunctionalDecomposition(
@@ -488,34 +505,32 @@ def interactions(inspection: Inspection) -> Contents:
     explanation = decomposition.explain(sample.rows.native)
     shares = decomposition.shares_
     if not (np.any(shares) or decomposition.unexplained_):
-        return "The prediction is the same for all rows.", [], ""
+        return SectionResult("The prediction is the same for all rows.")
     sizes = np.array([len(players) for players in decomposition.interactions_])
     display = FunctionalDecompositionDisplay.from_explanation(explanation)
     caption = "Shares of the variance of predictions, and the largest parts"
     figures = [drawn(display, caption)]
-    single, gains = shares[sizes == 1].sum(), np.where(sizes == 2, shares, 0)
-    strongest = np.abs(gains).argmax()
-    summary = f"Single features explain {single:.0%} of the variance of predictions"
-    if abs(gains[strongest]) < 0.001:
-        return f"{summary}; no pair adds 0.1 %.", figures, _DECOMPOSITION
+    of_singles, of_pairs = shares[sizes == 1].sum(), np.where(sizes == 2, shares, 0)
+    strongest = np.abs(of_pairs).argmax()
+    summary = f"Single features explain {of_singles:.0%} of the variance of predictions"
+    if abs(of_pairs[strongest]) < 0.001:
+        summary = f"{summary}; no pair adds 0.1 %."
+        return SectionResult(summary, figures, _DECOMPOSITION_CODE)
     network = InteractionNetworkDisplay.from_explanation(explanation)
     figures.append(drawn(network, "Pairs that interact"))
     first, second = (
         decomposition.player_names_[j] for j in decomposition.interactions_[strongest]
     )
     summary += (
-        f"; the strongest pair, {first} and {second}, adds {gains[strongest]:.1%}."
+        f"; the strongest pair, {first} and {second}, adds {of_pairs[strongest]:.1%}."
     )
-    return summary, figures, _DECOMPOSITION
-
-
-_DECOMPOSITION = "FunctionalDecomposition(FrozenEstimator(model)).fit(X).explain(X)"
+    return SectionResult(summary, figures, _DECOMPOSITION_CODE)
 
 
 @titled("Simple models that follow it", "table")
-def surrogates(inspection: Inspection) -> Contents:
+def surrogates(inspection: Inspection) -> SectionResult:
     """A linear and a tree surrogate with their fidelity."""
-    sample, contents, fidelities = inspection.part, [], {}
+    sample, figures, fidelities = inspection.part, [], {}
     linear = inspection.linear_surrogate
     for name, surrogate in (("a linear model", linear), ("a tree of depth 3", None)):
         inspector = GlobalSurrogate(
@@ -530,15 +545,16 @@ def surrogates(inspection: Inspection) -> Contents:
         caption = (
             f"{name.capitalize()}: R² {inspector.fidelity_:.2f} with the predictions"
         )
-        contents.append(drawn(display, caption))
+        figures.append(drawn(display, caption))
     if not np.isfinite(list(fidelities.values())).all():
         raise NotApplicable("The prediction is the same for all rows.")
-    words = [f"{name} with R² {value:.2f}" for name, value in fidelities.items()]
+    texts = [f"{name} with R² {value:.2f}" for name, value in fidelities.items()]
     best = max(fidelities.values())
     trust = "a fair likeness" if best > 0.6 else "do not read them as the model"
     trust = "a close likeness" if best > 0.9 else trust
     response = (
         inspection.named("predictions") if inspection.classifies else "predictions"
     )
-    summary = f"The model's {response} are followed by {listed(words)} ({trust})."
-    return summary, contents, "GlobalSurrogate(FrozenEstimator(model)).fit(X)"
+    summary = f"The model's {response} are followed by {listed(texts)} ({trust})."
+    code = "GlobalSurrogate(FrozenEstimator(model)).fit(X)"
+    return SectionResult(summary, figures, code)

@@ -1,4 +1,4 @@
-"""Bayesian rule lists: lists of rules with their posterior."""
+"""Bayesian rule lists: lists of rules with their posterior (Letham et al. 2015)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sklearn_interpret._core.rules.rule_list_posterior import (
     r_hat,
 )
 from sklearn_interpret._model._sklearn_compat import Interval, warn
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.exceptions import DisagreeingChainsWarning
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
@@ -27,11 +27,18 @@ from sklearn_interpret.rules._rules import Rule
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Largest R-hat of chains that agree (Gelman and Rubin).
 _LARGEST_R_HAT = 1.1
-# Power of the likelihood when burn-in starts; its last third has the power 1.
-_POWER, _COLD = 0.1, 3
+# Power of the likelihood when burn-in starts, chosen by hand: with a lower one early
+# steps ignore the data, with a higher one chains stay near their first lists.
+_FIRST_POWER = 0.1
+# The last third of burn-in has the power 1: chains settle, and means over these steps
+# say which of them is best.
+_SETTLING_FRACTION = 3
+# Quantiles at the ends of credible intervals, of 95 %.
+_INTERVAL = ((0.025,), (0.975,))
 
 
 @dataclass(frozen=True)
@@ -240,16 +247,12 @@ class BayesianRuleListClassifier(RuleListClassifier):
     }
 
     def _find_rules(
-        self,
-        space: ConditionSpace,
-        labels: NDArray[np.intp],
-        weights: NDArray[np.float64],
-        class_weights: NDArray[np.float64],
+        self, space: ConditionSpace, sample: Sample, class_weights: NDArray[np.float64]
     ) -> list[tuple[Condition, ...]]:
         mined = mine_rules(
             space.table,
-            labels,
-            weights * class_weights[labels],
+            sample.y,
+            sample.weights * class_weights[sample.y],
             len(self.classes_),
             min_support=self.min_support,
             max_conditions=self.max_conditions,
@@ -262,17 +265,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
             # `gammaln` of a subnormal number is infinite.
             alpha=max(float(self.alpha), np.finfo(float).tiny),
         )
-        random = check_random_state(self.random_state)
-        last, first = self.n_samples // _COLD, None
-        phases = (self.n_samples - last, _POWER), (last, 1.0), (self.n_samples, 1.0)
-        for n_steps, power in counted(phases):
-            chains = []
-            for _ in counted(range(self.n_chains)):
-                steps = gibbs_chain(posterior, n_steps, random, first, power)
-                chains.append(list(counted(steps, n_steps)))
-            # Means, not the last values, which may be peaks.
-            means = [np.mean([log for _, log in chain[-last:]]) for chain in chains]
-            first, _ = chains[int(np.argmax(means))][-1]
+        chains = self._sampled_chains(posterior)
         lists = [sampled for chain in chains for sampled, _ in chain]
         logs = np.array([[log for _, log in chain] for chain in chains])
         rules = [space.conditions(rule) for rule in mined.rules]
@@ -289,7 +282,29 @@ class BayesianRuleListClassifier(RuleListClassifier):
                 "be a better list than `rules_`.",
                 DisagreeingChainsWarning,
             )
-        return [rules[i] for i in posterior.best[1]]
+        _, best_list = posterior.best
+        return [rules[i] for i in best_list]
+
+    def _sampled_chains(
+        self, posterior: RuleListPosterior
+    ) -> list[list[tuple[tuple[int, ...], float]]]:
+        """Each chain's lists after burn-in, with their logarithmic posteriors."""
+        random = check_random_state(self.random_state)
+        n_settling = self.n_samples // _SETTLING_FRACTION
+        annealing = self.n_samples - n_settling, _FIRST_POWER
+        settling, sampling = (n_settling, 1.0), (self.n_samples, 1.0)
+        first_list = None
+        for n_steps, first_power in with_progress((annealing, settling, sampling)):
+            chains = []
+            for _ in with_progress(range(self.n_chains)):
+                steps = gibbs_chain(posterior, n_steps, random, first_list, first_power)
+                chains.append(list(with_progress(steps, n_steps)))
+            # Means, not the last values, which may be peaks.
+            means = [
+                np.mean([log for _, log in chain[-n_settling:]]) for chain in chains
+            ]
+            first_list, _ = chains[int(np.argmax(means))][-1]
+        return chains
 
     def _rule(
         self,
@@ -299,11 +314,12 @@ class BayesianRuleListClassifier(RuleListClassifier):
         class_weights: NDArray[np.float64],
     ) -> Rule:
         rule = super()._rule(conditions, sums, all_sums, class_weights)
+        # The posterior of shares is a Dirichlet distribution: a beta one of each share.
         counts = class_weights * (sums if sums.any() else all_sums) + self.alpha
         shares = low = high = counts / counts.sum()
         # The share of a single class is known to be one.
         if len(counts) > 1:
-            low, high = betaincinv(counts, counts.sum() - counts, [[0.025], [0.975]])
-        named = {"shares": shares, "shares_low": low, "shares_high": high}
-        named = {name: tuple(value.tolist()) for name, value in named.items()}
-        return BayesianRule(**vars(rule) | named)
+            low, high = betaincinv(counts, counts.sum() - counts, _INTERVAL)
+        by_class = {"shares": shares, "shares_low": low, "shares_high": high}
+        fields = {name: tuple(values.tolist()) for name, values in by_class.items()}
+        return BayesianRule(**vars(rule) | fields)

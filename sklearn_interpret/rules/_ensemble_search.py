@@ -1,4 +1,9 @@
-"""Sparse sums of rules and linear terms: rules grown, and weighed by the lasso."""
+"""Sparse sums of rules and linear terms: rules grown, and weighed by the lasso.
+
+`EnsembleSearch.find` follows RuleFit (Friedman & Popescu 2008): `boosted_rules` grows
+the rules, `linear_terms` standardises the columns of numbers, and the lasso gives both
+their coefficients, at the penalty that is best in cross-validation.
+"""
 
 from __future__ import annotations
 
@@ -18,38 +23,75 @@ from sklearn_interpret._core.statistics.weighted import (
     shares_of,
     weighted_quantile,
 )
-from sklearn_interpret._model.progress import counted, phases
+from sklearn_interpret._model.progress import phases, with_progress
 from sklearn_interpret._model.rows.dates import as_dates
-from sklearn_interpret.rules._lasso import LassoProblem, best_penalty
+from sklearn_interpret.rules._lasso import LassoFold, LassoProblem, best_penalty
 from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 if TYPE_CHECKING:
+    from sklearn_interpret._core.rules.coded_conditions import Condition
+    from sklearn_interpret._core.statistics.score_losses import Loss
+    from sklearn_interpret._inspectors.condition_space import ConditionSpace
     from sklearn_interpret._model.rows.base import Rows
 
-    pass
-
-# Standard deviation of a linear term before the penalty: that of a typical rule.
+# Standard deviation of a linear term before the penalty: that of a rule, on average
+# over coverages from 0 to 1 (Friedman & Popescu 2008).
 _SPREAD = 0.4
-# Relative standard deviation below which a column is constant.
+# Relative standard deviation below which a column is constant but for rounding.
 _CONSTANT = 1e-10
-# Parts of a weight below this share are zero.
+# Parts of a weight below this share are rounding errors of cumulated weights.
 _ROUNDING = 1e-9
-# Most rules of a fold: with more, its penalty takes longer and predicts no better.
+# Most rules of a fold, chosen by hand: limits the time of cross-validation, where each
+# fold grows rules and solves the lasso for each penalty.
 _MAX_RULES_OF_FOLD = 500
-# Growth ends after this number of consecutive trees without a new rule.
-_IN_VAIN = 10
-# Added to curvatures of the loss, which vanish in leaves of one class.
+# Growth ends after this number of consecutive trees without a new rule: small tables
+# have few distinct rules, and random trees might go on to find one forever.
+_MAX_TREES_IN_VAIN = 10
+# Added to the curvature of each row's loss, which vanishes where a class is certain:
+# steps of such leaves would be infinite.
 _CURVATURE = 1e-3
 
 
 class Target(NamedTuple):
-    """Numbers (n_rows,) to be fitted, the class they are of, their origin and unit."""
+    """Numbers to be fitted, and how a fit to them becomes one to the user's targets."""
 
-    values: np.ndarray
-    label: Any = None
-    origin: float = 0.0
-    unit: float = 1.0
+    values: NDArray[np.float64]  # (n_rows,)
+    label: Any = None  # class of which they are the membership, if of any
+    origin: float = 0.0  # the user's target where a value is zero
+    unit: float = 1.0  # the user's target per unit of the values
+
+
+class Growth(NamedTuple):
+    """How rules are grown: parameters of `RuleFit`."""
+
+    max_rules: int
+    tree_size: float  # mean number of leaves
+    learning_rate: float
+
+
+class LinearColumn(NamedTuple):
+    """A linear term that may be in a sum, and what it adds to each row."""
+
+    term: LinearTerm
+    values: NDArray[np.float64]  # (n_rows,)
+
+
+class SparseSum(NamedTuple):
+    """A sum that was found, in the unit of the user's targets."""
+
+    intercept: float
+    penalty: float
+    terms: list[WeightedRule | LinearTerm]  # the most important first
+
+
+class Candidates(NamedTuple):
+    """Rules and linear terms among which the lasso selects."""
+
+    table: OrderedTable
+    rules: list[tuple[Condition, ...]]
+    columns: NDArray[np.float64]  # (n_rows, n_rules + n_linear_terms)
+    lasso: LassoProblem
 
 
 @dataclass(frozen=True)
@@ -66,109 +108,119 @@ class EnsembleSearch:
         Their weights, as numbers of copies.
     class_weights : ndarray of shape (n_rows,)
         Factors of the weights, but where rows are counted.
-    linear : list of (LinearTerm, ndarray of shape (n_rows,))
-        Linear terms that may be in the sum, and what they add to each row.
-    loss : HalfSquared or Logistic
+    linear : list of LinearColumn
+        Linear terms that may be in the sum.
+    loss : Loss of one score
         The loss.
-    growth : dict
-        How rules are grown: further parameters of `boosted_rules`.
+    growth : Growth
+        How rules are grown.
     """
 
-    space: Any
-    codes: np.ndarray
-    weights: np.ndarray
-    class_weights: np.ndarray
-    linear: list
-    loss: Any
-    growth: dict
+    space: ConditionSpace
+    codes: NDArray[np.integer]
+    weights: NDArray[np.float64]
+    class_weights: NDArray[np.float64]
+    linear: list[LinearColumn]
+    loss: Loss
+    growth: Growth
 
     def find(
         self, target: Target, n_folds: int, random: np.random.RandomState
-    ) -> tuple[float, float, list[Any]]:
-        """The sum whose penalty is best for rows that were left out.
-
-        Each fold grows rules of its own: rules that have seen the targets of a row
-        would fit them too well. Folds share what is known without targets, and the
-        penalties. Returns the intercept, the penalty, and the rules and linear terms,
-        the most important first.
-        """
-        numbers, seed = target.values, random.randint(np.iinfo(np.int32).max)
+    ) -> SparseSum:
+        """The sum whose penalty is best for rows that were left out."""
+        seed = random.randint(np.iinfo(np.int32).max)
         progress = phases(3)
         next(progress)
-        table, rules, columns, lasso = self._problem(numbers, self.weights, seed)
-        penalties, folds = lasso.penalties(), []
-        max_rules = min(self.growth["max_rules"], _MAX_RULES_OF_FOLD)
-        of_fold = replace(self, growth=self.growth | {"max_rules": max_rules})
-        for out in counted(_folds(numbers, self.weights, n_folds, random)):
-            *_, fold_columns, fold_lasso = of_fold._problem(
-                numbers, self.weights - out, seed
-            )
-            is_out = out > 0
-            costs = (out * self.class_weights)[is_out]
-            folds.append((fold_lasso, fold_columns[is_out], numbers[is_out], costs))
+        candidates = self._candidates(target.values, self.weights, seed)
+        lasso = candidates.lasso
+        penalties = lasso.penalties()
+        weights_out = _weights_out(target.values, self.weights, n_folds, random)
+        folds = [
+            self._fold(target.values, out, seed) for out in with_progress(weights_out)
+        ]
         next(progress)
         best = best_penalty(penalties, folds, self.loss) if folds else 0
         next(progress)
-        for penalty in counted(penalties[1 : best + 1]):
-            lasso.move(penalty)
-        entries = []
-        for k in np.flatnonzero(lasso.coefficients):
-            if k < len(rules):
-                n_rows = float(self.weights @ columns[:, k])
-                share = n_rows / float(self.weights.sum())
-                spread = float(np.sqrt(share * (1 - share)))
-                entry: Any = WeightedRule(
-                    table.conditions(rules[k]),
-                    None,
-                    share,
-                    n_rows=n_rows,
-                    coef=1.0,
-                    importance=spread,
-                )
-            else:
-                entry, _ = self.linear[k - len(rules)]
-            entries.append(_times(entry, lasso.coefficients[k], target))
-        entries.sort(key=attrgetter("importance"), reverse=True)
+        for penalty in with_progress(penalties[1 : best + 1]):
+            lasso.solve(penalty)
+        terms = [
+            _times(self._term(candidates, k), lasso.coefficients[k], target)
+            for k in np.flatnonzero(lasso.coefficients).tolist()
+        ]
+        terms.sort(key=attrgetter("importance"), reverse=True)
         intercept = target.origin + target.unit * lasso.intercept
-        return intercept, target.unit * penalties[best], entries
+        return SparseSum(intercept, target.unit * penalties[best], terms)
 
-    def _problem(
+    def _candidates(
         self, targets: NDArray[np.float64], weights: NDArray[np.float64], seed: int
-    ) -> Any:
+    ) -> Candidates:
         """Rules grown by some weights, the columns of all rows, and the lasso."""
         weights = weights * self.class_weights
         table = OrderedTable.of_codes(self.space, self.codes, targets, weights)
         random = np.random.RandomState(seed)
-        rules = boosted_rules(
-            table, targets, weights, self.loss, random=random, **self.growth
-        )
+        rules = boosted_rules(table, targets, weights, self.loss, self.growth, random)
         masks = [rule_mask(table.ranks, rule) for rule in rules]
-        entries = [*masks, *(values for _, values in self.linear)]
+        entries = [*masks, *(column.values for column in self.linear)]
         columns = np.array(entries, dtype=np.float64).reshape(-1, len(targets)).T
         used = np.flatnonzero(weights)
         shares = shares_of(weights[used])
         lasso = LassoProblem(columns[used], targets[used], shares, self.loss)
-        return table, rules, columns, lasso
+        return Candidates(table, rules, columns, lasso)
+
+    def _fold(
+        self, targets: NDArray[np.float64], out: NDArray[np.float64], seed: int
+    ) -> LassoFold:
+        """The problem of a fold that leaves out the weights `out` (n_rows,).
+
+        It grows rules of its own: rules that have seen the targets of a row would fit
+        them too well.
+        """
+        max_rules = min(self.growth.max_rules, _MAX_RULES_OF_FOLD)
+        search = replace(self, growth=self.growth._replace(max_rules=max_rules))
+        candidates = search._candidates(targets, self.weights - out, seed)
+        is_out = out > 0
+        return LassoFold(
+            candidates.lasso,
+            candidates.columns[is_out],
+            targets[is_out],
+            (out * self.class_weights)[is_out],
+        )
+
+    def _term(self, candidates: Candidates, k: int) -> WeightedRule | LinearTerm:
+        """The rule or linear term of a column, with the coefficient 1."""
+        if k >= len(candidates.rules):
+            return self.linear[k - len(candidates.rules)].term
+        n_rows = float(self.weights @ candidates.columns[:, k])
+        coverage = n_rows / float(self.weights.sum())
+        return WeightedRule(
+            candidates.table.conditions(candidates.rules[k]),
+            None,
+            coverage,
+            n_rows=n_rows,
+            coef=1.0,
+            importance=float(np.sqrt(coverage * (1 - coverage))),
+        )
 
 
-def _times(entry: Any, coefficient: float, target: Target) -> Any:
+def _times(
+    term: WeightedRule | LinearTerm, coefficient: float, target: Target
+) -> WeightedRule | LinearTerm:
     """A rule or linear term times its coefficient, in the unit of the target."""
     factor = target.unit * float(coefficient)
     return replace(
-        entry,
+        term,
         prediction=target.label,
-        coef=factor * entry.coef,
-        importance=abs(factor) * entry.importance,
+        coef=factor * term.coef,
+        importance=abs(factor) * term.importance,
     )
 
 
 def linear_terms(
     rows: Rows, columns: list[int], weights: NDArray[np.float64], trim: float
-) -> list[tuple[LinearTerm, NDArray[np.float64]]]:
+) -> list[LinearColumn]:
     """Linear terms of columns of numbers, but for constant ones, all of one spread.
 
-    Returns pairs of a `LinearTerm` and what it adds to each row, (n_rows,). Weights sum
-    to one.
+    Weights sum to one.
     """
     terms = []
     for j in columns:
@@ -188,31 +240,31 @@ def linear_terms(
         spread = float(np.sqrt(weights @ np.square(values)))
         if spread > _CONSTANT * np.abs(ends).max():
             factor = _SPREAD / spread
-            terms.append((replace(term, coef=factor), factor * values))
+            terms.append(LinearColumn(replace(term, coef=factor), factor * values))
     return terms
 
 
-def _folds(
+def _weights_out(
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
     n_folds: int,
     random: np.random.RandomState,
 ) -> list[NDArray[np.float64]]:
-    """Weights that each fold leaves out, (n_rows,); all folds have like targets.
+    """Weights (n_rows,) that each fold leaves out; all folds have like targets.
 
-    Copies of rows are dealt out in the order of their targets.
+    Copies of rows, sorted by their targets, are dealt out to the folds in turn.
     """
-    total = weights.sum()
-    n_folds = min(n_folds, int(total))
+    n_folds = min(n_folds, int(weights.sum()))
     if n_folds < 2 or targets.min() == targets.max():
         return []
     order = np.lexsort((random.permutation(len(targets)), targets))
-    ends = np.append(0.0, np.cumsum(weights[order]))
-    fold, remainder = np.divmod(ends, n_folds)
+    n_dealt = np.append(0.0, np.cumsum(weights[order]))
+    rounds, remainder = np.divmod(n_dealt, n_folds)
     folds = []
     for k in range(n_folds):
+        dealt_to_fold = rounds + np.clip(remainder - k, 0, 1)
         out = np.empty(len(targets))
-        out[order] = np.diff(fold + np.clip(remainder - k, 0, 1))
+        out[order] = np.diff(dealt_to_fold)
         # Parts of a row are all, nothing, or more than rounding.
         out = np.where(out < _ROUNDING * weights, 0.0, out)
         folds.append(np.where(weights - out < _ROUNDING * weights, weights, out))
@@ -223,13 +275,10 @@ def boosted_rules(
     table: OrderedTable,
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
-    loss: Any,
-    *,
-    max_rules: int,
-    tree_size: int,
-    learning_rate: float,
+    loss: Loss,
+    growth: Growth,
     random: np.random.RandomState,
-) -> list[tuple[tuple[int, int, int], ...]]:
+) -> list[tuple[Condition, ...]]:
     """Rules that hold for different rows, of trees that are boosted by a loss.
 
     Each tree has a random number of leaves, of mean `tree_size`, and a part of the rows
@@ -242,12 +291,10 @@ def boosted_rules(
         Rows; those of weight zero are not used.
     targets, weights : ndarray of shape (n_rows,)
         Their targets and weights.
-    loss : HalfSquared or Logistic
+    loss : Loss of one score
         The loss.
-    max_rules : int
-        Largest number of rules.
-    tree_size, learning_rate : float
-        Mean number of leaves, and share of each tree that is added.
+    growth : Growth
+        Sizes of the trees, and their largest number of rules.
     random : RandomState
         Draws rows and sizes.
 
@@ -259,12 +306,13 @@ def boosted_rules(
     used = np.flatnonzero(weights)
     ranks = np.ascontiguousarray(table.ranks.T)
     scores = np.full((len(targets), 1), constant_score(loss, targets, weights))
-    targets, in_vain = targets[:, None], 0
-    rules: dict[bytes, tuple[tuple[int, int, int], ...]] = {}
-    while len(rules) < max_rules and in_vain < _IN_VAIN:
-        index = _draw(used, weights, random)
+    targets, n_trees_in_vain = targets[:, None], 0
+    rules: dict[bytes, tuple[Condition, ...]] = {}
+    while len(rules) < growth.max_rules and n_trees_in_vain < _MAX_TREES_IN_VAIN:
+        index = _drawn_rows(used, weights, random)
         # scikit-learn takes no number of leaves above 2**63.
-        n_leaves = 2 + int(min(random.exponential(tree_size - 2), len(targets)))
+        n_more_leaves = min(random.exponential(growth.tree_size - 2), len(targets))
+        n_leaves = 2 + int(n_more_leaves)
         # No such tree is deeper; scikit-learn seeks no splits of nodes of this depth.
         tree = DecisionTreeRegressor(
             max_leaf_nodes=n_leaves, max_depth=n_leaves - 1, random_state=random
@@ -272,23 +320,25 @@ def boosted_rules(
         residuals = -loss.slopes(targets, scores)[:, 0]
         with config_context(skip_parameter_validation=True):
             tree.fit(ranks[index], residuals[index, None], check_input=False)
-        leaf = tree.tree_.apply(ranks)
+        leaf, n_nodes = tree.tree_.apply(ranks), tree.tree_.node_count
         curvatures = loss.curvatures(targets[index], scores[index])[:, 0, 0]
-        n_nodes = tree.tree_.node_count
-        rise = np.bincount(leaf[index], residuals[index], n_nodes)
+        slope = np.bincount(leaf[index], residuals[index], n_nodes)
         curvature = np.bincount(leaf[index], curvatures + _CURVATURE, n_nodes)
-        steps = np.divide(rise, curvature, out=np.zeros(n_nodes), where=curvature > 0)
-        scores[:, 0] += learning_rate * steps[leaf]
-        before = len(rules)
-        for rule in table.rules(tree.tree_)[1:]:
+        steps = np.divide(slope, curvature, out=np.zeros(n_nodes), where=curvature > 0)
+        scores[:, 0] += growth.learning_rate * steps[leaf]
+        n_rules_before = len(rules)
+        for rule in table.rules(tree)[1:]:
             mask = rule_mask(table.ranks, rule)[used]
             if mask.any() and not mask.all():
+                # A rule and its complement have the same key.
                 rules.setdefault(np.packbits(mask ^ mask[0]).tobytes(), rule)
-        in_vain = 0 if len(rules) > before else in_vain + 1
-    return list(rules.values())[:max_rules]
+        n_trees_in_vain += 1
+        if len(rules) > n_rules_before:
+            n_trees_in_vain = 0
+    return list(rules.values())[: growth.max_rules]
 
 
-def _draw(
+def _drawn_rows(
     used: NDArray[np.intp], weights: NDArray[np.float64], random: np.random.RandomState
 ) -> NDArray[np.intp]:
     """Drawn rows, each as often as it is drawn: a weight is as good as copies."""
@@ -297,5 +347,7 @@ def _draw(
     n_rows = ends[-1]
     # Friedman & Popescu (2008), section 3.3.
     n_drawn = np.ceil(min(n_rows / 2, 100 + 6 * np.sqrt(n_rows)))
-    places = ends * n_drawn / n_rows + random.random_sample()
-    return order.repeat(np.diff(places.astype(np.intp), prepend=0))
+    # Systematic sampling: evenly spaced points in the rows' intervals of cumulated
+    # weight, from a random start.
+    n_points_before = (ends * n_drawn / n_rows + random.random_sample()).astype(np.intp)
+    return order.repeat(np.diff(n_points_before, prepend=0))

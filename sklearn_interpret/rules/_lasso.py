@@ -1,27 +1,51 @@
-"""The lasso on columns that share a scale, and its penalty by cross-validation."""
+"""The lasso on columns that share a scale, and its penalty by cross-validation.
 
-from typing import Any
+`best_penalty` compares penalties, from the largest down, on the rows that folds leave
+out. `LassoProblem` finds the coefficients at one penalty after the other: of squared
+errors by coordinate descent, of other losses by Newton's method, each step of which is
+a lasso on weighted squares (Friedman, Hastie & Tibshirani 2010).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import lasso_path
 
 from sklearn_interpret._core.statistics.score_losses import constant_score
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 
-# Number of penalties, the last as a share of the first, and number of consecutive ones
-# worse than the best after which the search ends.
-_N_PENALTIES, _LAST, _PATIENCE = 100, 1e-3, 10
-# Least curvature of a row's loss, change of scores that ends Newton's method, and most
-# steps.
-_CURVATURE, _CHANGE, _STEPS = 1e-5, 1e-4, 25
-# Most halvings of a step, and least decrease of the objective.
-_HALVINGS, _GAIN = 10, 1e-10
-# Relative excess of a slope over the penalty that is tolerated.
-_EXCESS = 1e-2
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sklearn_interpret._core.statistics.score_losses import Loss
+
+# Number of penalties, and the last as a share of the first: those of scikit-learn's
+# `LassoCV`.
+_N_PENALTIES = 100
+_LAST_SHARE = 1e-3
+# The search ends after this number of consecutive penalties that are worse than the
+# best: more cost time, fewer may stop at a local minimum. Chosen by hand.
+_PATIENCE = 10
+# Curvatures of a row's loss are raised to this: they vanish where a class is certain,
+# and working targets divide by them.
+_MIN_CURVATURE = 1e-5
+# Newton's method ends when no score changes by this, a change of probabilities by at
+# most a quarter of it, or after this number of steps, where a few are usual.
+_MIN_SCORE_CHANGE = 1e-4
+_MAX_NEWTON_STEPS = 25
+# A step is halved at most nine times: where none of ten sizes lowers the objective by
+# more than rounding, the coefficients are as good as they get.
+_N_STEP_SIZES = 10
+_MIN_DECREASE = 1e-10
+# A column that was left out is taken in where its slope exceeds the penalty by more
+# than this share: less would be the error of the solver.
+_SLOPE_TOLERANCE = 1e-2
 # Cyclic descent draws no coordinates, but scikit-learn draws a seed for them: here, and
 # not of numpy's global state. A new generator would take as long as a small problem.
-_UNUSED = np.random.RandomState(0)
+_UNUSED_RANDOM_STATE = np.random.RandomState(0)
 
 
 class LassoProblem:
@@ -33,7 +57,7 @@ class LassoProblem:
         Columns.
     targets, weights : ndarray of shape (n_rows,)
         Targets of the rows, and weights that sum to one.
-    loss : HalfSquared or Logistic
+    loss : Loss of one score
         The loss, of which the weighted mean is penalised.
     """
 
@@ -42,53 +66,56 @@ class LassoProblem:
         columns: NDArray[np.float64],
         targets: NDArray[np.float64],
         weights: NDArray[np.float64],
-        loss: Any,
+        loss: Loss,
     ) -> None:
         self._columns, self._weights, self._loss = columns, weights, loss
         self._targets = targets[:, None]
-        self._centre = weights @ columns
+        self._means = weights @ columns
         self.intercept = float(constant_score(loss, targets, weights))
         self.coefficients = np.zeros(columns.shape[1])
         self._scores = np.full((len(targets), 1), self.intercept)
-        self._slopes = self._all_slopes()
-        self.largest = self._penalty = np.abs(self._slopes).max(initial=0.0)
-        self._first = self.intercept, self._slopes
-        self._products: NDArray[np.float64] | None = None
-        # Squares are solved in one step, by products of columns alone.
-        self._squared = (self._curvatures() == 1).all()
+        self._slopes = self._coefficient_slopes()
+        self._largest_penalty = np.abs(self._slopes).max(initial=0.0)
+        self._penalty = self._largest_penalty
+        self._initial_intercept, self._initial_slopes = self.intercept, self._slopes
+        self._gram: NDArray[np.float64] | None = None
+        self._is_least_squares = (self._curvatures() == 1).all()
 
     def penalties(self) -> NDArray[np.float64]:
         """Decreasing penalties; at the first all coefficients are zero."""
-        return self.largest * np.geomspace(1, _LAST, _N_PENALTIES)
+        return self._largest_penalty * np.geomspace(1, _LAST_SHARE, _N_PENALTIES)
 
-    def move(self, penalty: float) -> None:
+    def solve(self, penalty: float) -> None:
         """Find the coefficients at the next smaller penalty.
 
         Columns whose coefficients are probably zero are left out, and taken in again if
         they violate the optimality conditions (strong rule, Tibshirani et al. 2012).
         """
+        solve = self._solve_squares if self._is_least_squares else self._solve_by_newton
         active = np.abs(self._slopes) >= 2 * penalty - self._penalty
         active |= self.coefficients != 0
         while active.any():
-            solve = self._solve_squares if self._squared else self._solve
             self._slopes = solve(np.flatnonzero(active), penalty)
-            missed = ~active & (np.abs(self._slopes) > (1 + _EXCESS) * penalty)
-            if not missed.any():
+            exceeds = np.abs(self._slopes) > (1 + _SLOPE_TOLERANCE) * penalty
+            if not (exceeds & ~active).any():
                 break
-            active |= missed
+            active |= exceeds
         self._penalty = penalty
 
     def scores(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores of rows by the present coefficients."""
+        """Scores of rows by the current coefficients."""
         used = np.flatnonzero(self.coefficients)
         return self.intercept + columns[:, used] @ self.coefficients[used]
 
-    def _all_slopes(self) -> NDArray[np.float64]:
-        """Slope of the loss along each coefficient."""
-        slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
-        weighted = self._weights * slopes
-        # The intercept takes the mean of the columns.
-        return weighted @ self._columns - weighted.sum() * self._centre
+    def _coefficient_slopes(self) -> NDArray[np.float64]:
+        """Slopes of the mean loss along the coefficients, at its best intercept."""
+        slopes = self._score_slopes()
+        # A change of a coefficient moves the intercept by minus the column's mean.
+        return slopes @ self._columns - slopes.sum() * self._means
+
+    def _score_slopes(self) -> NDArray[np.float64]:
+        """Slope of the weighted mean loss along the score of each row: (n_rows,)."""
+        return self._weights * self._loss.slopes(self._targets, self._scores)[:, 0]
 
     def _curvatures(self) -> NDArray[np.float64]:
         """Curvature of the loss of each row: (n_rows,)."""
@@ -97,132 +124,140 @@ class LassoProblem:
     def _solve_squares(
         self, active: NDArray[np.intp], penalty: float
     ) -> NDArray[np.float64]:
-        """The lasso on squares, whose products of columns are computed once."""
-        products = self._products
-        if products is None:
-            products = _centred_gram(self._columns, self._weights, self._centre)
-            self._products = products
+        """Solve for the coefficients of the active columns; the slopes along all.
+
+        Products of the columns, computed once, replace the rows.
+        """
+        if self._gram is None:
+            self._gram = _centred_gram(self._columns, self._weights, self._means)
             squares = np.square(self._targets[:, 0] - self.intercept)
-            self._size = float(self._weights @ squares)
-        intercept, slopes = self._first
-        before = self.coefficients[active]
-        gram = products[np.ix_(active, active)]
-        after = _least_squares(gram, -slopes[active], self._size, before, penalty)
-        self.coefficients[active] = after
-        self.intercept = intercept - float(self._centre[active] @ after)
+            self._mean_square = float(self._weights @ squares)
+        solution = _lasso_from_products(
+            self._gram[np.ix_(active, active)],
+            -self._initial_slopes[active],
+            self._mean_square,
+            self.coefficients[active],
+            penalty,
+        )
+        self.coefficients[active] = solution
+        self.intercept = self._initial_intercept - float(self._means[active] @ solution)
         used = np.flatnonzero(self.coefficients)
-        return slopes + self.coefficients[used] @ products.take(used, axis=0)
+        products = self.coefficients[used] @ self._gram.take(used, axis=0)
+        return self._initial_slopes + products
 
-    def _solve(self, active: NDArray[np.intp], penalty: float) -> NDArray[np.float64]:
-        """Newton's method, each step a lasso on squares by coordinate descent."""
-        for _ in range(_STEPS):
-            curvature = self._weights * np.maximum(self._curvatures(), _CURVATURE)
-            slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
-            slopes = self._weights * slopes
-            before, columns = self.coefficients[active], self._columns[:, active]
-            total = curvature.sum()
-            centre = curvature @ columns / total
-            # Working targets: least squares with the slopes and curvatures of the loss.
-            working = columns @ before - slopes / curvature
-            working -= curvature @ working / total
-            gram, size = (
-                _centred_gram(columns, curvature, centre),
-                curvature @ working**2,
+    def _solve_by_newton(
+        self, active: NDArray[np.intp], penalty: float
+    ) -> NDArray[np.float64]:
+        """Solve for the coefficients of the active columns; the slopes along all."""
+        columns = self._columns[:, active]
+        for _ in range(_MAX_NEWTON_STEPS):
+            curvatures = np.maximum(self._curvatures(), _MIN_CURVATURE)
+            row_weights = self._weights * curvatures
+            slopes, total = self._score_slopes(), row_weights.sum()
+            coefficients = self.coefficients[active]
+            # Least squares to these targets have the slopes and curvatures of the loss.
+            targets = columns @ coefficients - slopes / row_weights
+            targets -= row_weights @ targets / total
+            means = row_weights @ columns / total
+            solution = _lasso_from_products(
+                _centred_gram(columns, row_weights, means),
+                (row_weights * targets) @ columns,
+                float(row_weights @ targets**2),
+                coefficients,
+                penalty,
             )
-            products = (curvature * working) @ columns
-            after = _least_squares(gram, products, size, before, penalty)
-            change = after - before
-            rise = -slopes.sum() / total - centre @ change
-            moved = rise + columns @ change
-            share = self._step(before, change, moved, penalty)
-            self.coefficients[active] = before + share * change
-            self.intercept += share * rise
-            self._scores = self._scores + share * moved[:, None]
-            if share * np.abs(moved).max() < _CHANGE:
+            change = solution - coefficients
+            intercept_change = -slopes.sum() / total - means @ change
+            score_change = intercept_change + columns @ change
+            step = self._step_size(coefficients, change, score_change, penalty)
+            self.coefficients[active] = coefficients + step * change
+            self.intercept += step * intercept_change
+            self._scores = self._scores + step * score_change[:, None]
+            if step * np.abs(score_change).max() < _MIN_SCORE_CHANGE:
                 break
-        return self._all_slopes()
+        return self._coefficient_slopes()
 
-    def _step(
+    def _step_size(
         self,
-        before: NDArray[np.float64],
+        coefficients: NDArray[np.float64],
         change: NDArray[np.float64],
-        moved: NDArray[np.float64],
+        score_change: NDArray[np.float64],
         penalty: float,
     ) -> float:
-        """Share of a step, halved until the objective decreases; else zero."""
+        """Size of a step, halved from 1 until the objective decreases; else zero."""
 
-        def objective(share: float) -> float:
-            scores = self._scores + share * moved[:, None]
-            size = np.abs(before + share * change).sum()
+        def objective(step: float) -> float:
+            scores = self._scores + step * score_change[:, None]
             loss = self._weights @ self._loss.values(self._targets, scores)
-            return loss + penalty * size
+            return loss + penalty * np.abs(coefficients + step * change).sum()
 
-        start = objective(0.0)
-        shares = 0.5 ** np.arange(_HALVINGS)
-        better = (share for share in shares if objective(share) < start - _GAIN)
-        return next(better, 0.0)
+        bound = objective(0.0) - _MIN_DECREASE
+        steps = 0.5 ** np.arange(_N_STEP_SIZES)
+        return next((step for step in steps if objective(step) < bound), 0.0)
 
 
 def _centred_gram(
     columns: NDArray[np.float64],
     weights: NDArray[np.float64],
-    centre: NDArray[np.float64],
+    means: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    centred = np.sqrt(weights)[:, None] * (columns - centre)
+    """Weighted products of columns less their means: (n_columns, n_columns)."""
+    centred = np.sqrt(weights)[:, None] * (columns - means)
     return centred.T @ centred
 
 
-def _least_squares(
+def _lasso_from_products(
     gram: NDArray[np.float64],
     products: NDArray[np.float64],
-    size: float,
+    sum_of_squares: float,
     start: NDArray[np.float64],
     penalty: float,
 ) -> NDArray[np.float64]:
-    """Coefficients of the lasso on centred squares, from products of the columns.
+    """Coefficients of the lasso, from products of the centred columns and targets.
 
-    Products are with each other, and with the targets; size is that of the targets.
+    `gram` are those of the columns with each other, `products` with the targets, and
+    `sum_of_squares` of the targets with themselves.
     """
-    # scikit-learn reads the number of rows, which multiplies the penalty, and the size
-    # of the targets alone.
-    path = lasso_path(
+    # Of `X` and `y` scikit-learn reads the number of rows, which multiplies the
+    # penalty, and the sum of squares of `y` alone: one row of that size is enough.
+    _, coefficients, *_ = lasso_path(
         np.zeros((1, len(gram)), order="F"),
-        np.sqrt([size]),
+        np.sqrt([sum_of_squares]),
         alphas=[penalty],
         precompute=np.ascontiguousarray(gram),
         Xy=products,
         coef_init=start.copy(),  # scikit-learn writes to it
         check_input=False,
         max_iter=10_000,
-        random_state=_UNUSED,
+        random_state=_UNUSED_RANDOM_STATE,
     )
-    return path[1][:, 0]
+    return coefficients[:, 0]
 
 
-def best_penalty(penalties: NDArray[np.float64], folds: list[Any], loss: Any) -> int:
-    """The penalty with the least loss on the rows left out; of equal ones the first.
+class LassoFold(NamedTuple):
+    """A fold of the cross-validation: its problem, and the rows that it leaves out."""
 
-    Parameters
-    ----------
-    penalties : ndarray
-        From the largest down.
-    folds : list of (LassoProblem, columns, targets, weights)
-        The problem of each fold, and its rows that were left out.
-    loss : HalfSquared or Logistic
-        The loss.
+    problem: LassoProblem
+    columns: NDArray[np.float64]  # (n_rows_out, n_columns)
+    targets: NDArray[np.float64]  # (n_rows_out,)
+    weights: NDArray[np.float64]  # (n_rows_out,)
 
-    Returns
-    -------
-    int
-        Its position.
+
+def best_penalty(
+    penalties: NDArray[np.float64], folds: Sequence[LassoFold], loss: Loss
+) -> int:
+    """The position of the penalty with the least loss on the rows left out.
+
+    Penalties fall; of equal losses the first counts.
     """
-    losses = []
-    for penalty in counted(penalties):
+    losses: list[float] = []
+    for penalty in with_progress(penalties):
         total = 0.0
-        for problem, columns, targets, weights in folds:
-            problem.move(penalty)
-            scores = problem.scores(columns)[:, None]
-            total += weights @ loss.values(targets[:, None], scores)
+        for fold in folds:
+            fold.problem.solve(penalty)
+            scores = fold.problem.scores(fold.columns)[:, None]
+            losses_out = loss.values(fold.targets[:, None], scores)
+            total += float(fold.weights @ losses_out)
         losses.append(total)
         if len(losses) - np.argmin(losses) > _PATIENCE:
             break

@@ -1,4 +1,4 @@
-"""OneR: rules on one feature."""
+"""OneR: rules on one feature (Holte 1993)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sklearn_interpret.rules._rules import Rule
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import Condition
 
 
@@ -132,27 +133,25 @@ class OneRClassifier(RuleListClassifier):
         return tags
 
     def _find_rules(
-        self,
-        space: ConditionSpace,
-        labels: NDArray[np.intp],
-        weights: NDArray[np.float64],
-        class_weights: NDArray[np.float64],
+        self, space: ConditionSpace, sample: Sample, class_weights: NDArray[np.float64]
     ) -> list[tuple[Condition, ...]]:
         bins, errors = [], []
-        weights = weights * class_weights[labels]
+        weights = sample.weights * class_weights[sample.y]
         for j, codes in enumerate(space.table.codes):
             sums = np.zeros((len(space.values[j]) + 1, len(self.classes_)))
-            np.add.at(sums, (codes, labels), weights)
+            np.add.at(sums, (codes, sample.y), weights)
             bins.append(self._bins(space, j, sums, class_weights))
-            right = sum(sums[low : high + 1].sum(axis=0).max() for low, high in bins[j])
-            errors.append(1 - right / weights.sum())
+            n_right = sum(sums[low : end + 1].sum(0).max() for low, end in bins[j])
+            errors.append(1 - n_right / weights.sum())
         self.errors_ = np.array(errors)
         # Of sums of weights that are equal but for rounding, the first.
         best = int(np.argmax(self.errors_ <= self.errors_.min() + 1e-12))
         self.feature_ = best
-        everything = 0, len(space.values[best]) - 1
+        all_values = 0, len(space.values[best]) - 1  # no condition on known values
         return [
-            (space.condition(best, *ends),) for ends in bins[best] if ends != everything
+            (space.condition(best, low, high),)
+            for low, high in bins[best]
+            if (low, high) != all_values
         ]
 
     def _bins(
@@ -162,7 +161,10 @@ class OneRClassifier(RuleListClassifier):
         sums: NDArray[np.float64],
         class_weights: NDArray[np.float64],
     ) -> list[tuple[int, int]]:
-        """Levels or bins of a column, as first and last code."""
+        """Levels or bins of a column, as first and last code.
+
+        `sums` (n_values + 1, n_classes) are weights by code, of missing values last.
+        """
         codes = np.flatnonzero(sums.any(axis=1)).tolist()
         missing = len(space.values[j])
         bins = [(code, code) for code in codes if code < missing]
@@ -170,6 +172,5 @@ class OneRClassifier(RuleListClassifier):
             if self.strategy == "uniform":
                 bins = uniform_bins(np.asarray(space.values[j]), self.n_bins)
             else:
-                least = self.min_bin_size * class_weights
-                bins = majority_bins(sums[:-1], least)
-        return bins + [(missing, missing)] * (missing in codes)
+                bins = majority_bins(sums[:-1], self.min_bin_size * class_weights)
+        return [*bins, (missing, missing)] if missing in codes else bins

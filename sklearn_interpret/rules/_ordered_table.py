@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,9 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.rules.coded_conditions import node_rules
 
 if TYPE_CHECKING:
+    from sklearn.tree import BaseDecisionTree
+
+    from sklearn_interpret._core.rules.coded_conditions import Condition as RankInterval
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
     from sklearn_interpret.explanations import Condition
 
@@ -25,22 +27,23 @@ class OrderedTable(NamedTuple):
     ranks : ndarray of shape (n_columns, n_rows), float32
         Of known values from 0; -1 of levels that have no weight.
     n_known : ndarray of shape (n_columns,), int
-        Number of ranks of known values. A missing value has twice this rank: no split
-        between known values and it falls among values that are not in a tree's rows.
+        Number of ranks of known values. The rank of a missing value is twice this
+        number, so far above that a tree's threshold between the two, in their middle,
+        is above all known ranks.
     levels : dict of int to ndarray
         For each column of levels, their codes in order.
     """
 
-    space: Any
-    ranks: np.ndarray
-    n_known: np.ndarray
-    levels: dict
+    space: ConditionSpace
+    ranks: NDArray[Any]
+    n_known: NDArray[np.intp]
+    levels: dict[int, NDArray[np.intp]]
 
     @classmethod
     def of_codes(
         cls,
         space: ConditionSpace,
-        codes: NDArray[np.intp],
+        codes: NDArray[np.integer],
         targets: NDArray[Any],
         weights: NDArray[np.float64],
     ) -> OrderedTable:
@@ -55,26 +58,27 @@ class OrderedTable(NamedTuple):
             used = np.flatnonzero(sums[:-1])
             means = np.bincount(codes[j], weights * targets, len(sums))[used]
             levels[j] = used[np.argsort(means / sums[used], kind="stable")]
-            rank = np.full(len(sums), -1)
-            rank[levels[j]], rank[-1] = np.arange(len(used)), 2 * len(used)
-            ranks[j], n_known[j] = rank[codes[j]], len(used)
+            n_known[j] = len(used)
+            rank_of_code = np.full(len(sums), -1)
+            rank_of_code[levels[j]] = np.arange(len(used))
+            rank_of_code[-1] = 2 * len(used)
+            ranks[j] = rank_of_code[codes[j]]
         return cls(space, ranks.astype(np.float32), n_known, levels)
 
-    def rules(self, tree: Any) -> list[tuple[tuple[int, int, int], ...]]:
+    def rules(self, tree: BaseDecisionTree) -> list[tuple[RankInterval, ...]]:
         """The path to each node of a tree on the ranks, as intervals of these."""
-        children = tree.children_left, tree.children_right
-        return node_rules(*children, tree.feature, tree.threshold, self.n_known)
+        nodes = tree.tree_
+        children = nodes.children_left, nodes.children_right
+        return node_rules(*children, nodes.feature, nodes.threshold, self.n_known)
 
-    def conditions(
-        self, rule: tuple[tuple[int, int, int], ...]
-    ) -> tuple[Condition, ...]:
+    def conditions(self, rule: tuple[RankInterval, ...]) -> tuple[Condition, ...]:
         """A rule of intervals of ranks, as a tuple of `Condition`."""
         return tuple(self.space.of_codes(j, self._codes(j, *ends)) for j, *ends in rule)
 
-    def _codes(self, j: int, first: int, last: int) -> Sequence[int] | NDArray[np.intp]:
-        """Codes of an interval of ranks, ascending."""
+    def _codes(self, j: int, first: int, last: int) -> range | NDArray[np.intp]:
+        """Codes of the ranks of a column from first to last, ascending."""
         if first >= self.n_known[j]:
-            return [self.space.table.n_known[j]]
+            return self.space.table.n_known[[j]]
         if j in self.levels:
             return np.sort(self.levels[j][first : last + 1])
         return range(first, last + 1)

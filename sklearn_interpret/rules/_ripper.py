@@ -1,4 +1,4 @@
-"""RIPPER: rules for one class after the other."""
+"""RIPPER: rules for one class after the other (Cohen 1995)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sklearn_interpret.rules._rules import Rule
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import Condition
 
 
@@ -130,16 +131,12 @@ class RIPPERClassifier(RuleListClassifier):
     }
 
     def _find_rules(
-        self,
-        space: ConditionSpace,
-        labels: NDArray[np.intp],
-        weights: NDArray[np.float64],
-        class_weights: NDArray[np.float64],
+        self, space: ConditionSpace, sample: Sample, class_weights: NDArray[np.float64]
     ) -> list[tuple[Condition, ...]]:
         rules = ripper(
             space.table,
-            labels,
-            weights,
+            sample.y,
+            sample.weights,
             class_weights,
             prune=self.prune,
             n_optimizations=self.n_optimizations,

@@ -64,18 +64,14 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
 
     @abstractmethod
     def _find_rules(
-        self,
-        space: ConditionSpace,
-        labels: NDArray[np.intp],
-        weights: NDArray[np.float64],
-        class_weights: NDArray[np.float64],
+        self, space: ConditionSpace, sample: Sample, class_weights: NDArray[np.float64]
     ) -> list[tuple[Condition, ...]]:
         """Tuples of `Condition`, as they are asked, without the default."""
 
     def _fit(self, sample: Sample) -> None:
         space = self._condition_space(sample.rows)
         class_weights = class_weights_of(self, sample)
-        rules = self._find_rules(space, sample.y, sample.weights, class_weights)
+        rules = self._find_rules(space, sample, class_weights)
         self.rules_ = self._in_order(rules, sample, class_weights)
         warn_of_unpredicted_classes(self, sample)
 

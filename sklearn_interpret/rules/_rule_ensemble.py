@@ -16,26 +16,27 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.rules.coded_conditions import distinct_rows
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.rules._ensemble_search import EnsembleSearch, linear_terms
+from sklearn_interpret.rules._ensemble_search import (
+    EnsembleSearch,
+    Growth,
+    linear_terms,
+)
 from sklearn_interpret.rules._rules import RuleModel, check_digits
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
-    from sklearn_interpret.rules._ensemble_search import Target
-
-# Parameters of the growth of rules.
-_GROWTH = ("max_rules", "tree_size", "learning_rate")
+    from sklearn_interpret.rules._ensemble_search import SparseSum, Target
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RuleFit(RuleModel):
-    """Base of both: grows rules, and fits the lasso on them and linear terms.
+    """Base of the regressor and the classifier: rules and linear terms, by the lasso.
 
     A subclass says what is fitted (`_targets`) and by which `_loss`.
     """
@@ -97,28 +98,25 @@ class RuleFit(RuleModel):
             self._class_weights(sample)[index],
             linear_terms(distinct, numbers, shares_of(weights), self.trim),
             self._loss,
-            {name: getattr(self, name) for name in _GROWTH},
+            Growth(self.max_rules, self.tree_size, self.learning_rate),
         )
         random = check_random_state(self.random_state)
         sums = [
             search.find(target, self.n_folds, random)
-            for target in counted(self._targets(sample.y[index], weights))
+            for target in with_progress(self._targets(sample.y[index], weights))
         ]
-        self._keep(sums, scale)
+        self._set_results(sums, scale)
 
-    def _keep(self, sums: list[tuple[float, float, list[Any]]], scale: float) -> None:
+    def _set_results(self, sums: list[SparseSum], scale: float) -> None:
         """Set the attributes, of rows whose weights were multiplied by a scale."""
-        *numbers, entries_by_sum = zip(*sums, strict=True)
-        entries: list[Any] = list(chain.from_iterable(entries_by_sum))
-        rules = [entry for entry in entries if isinstance(entry, WeightedRule)]
+        terms = list(chain.from_iterable(fitted.terms for fitted in sums))
+        rules = [term for term in terms if isinstance(term, WeightedRule)]
         self.rules_ = [replace(r, n_rows=(r.n_rows or 0.0) / scale) for r in rules]
-        self.linear_terms_ = [e for e in entries if isinstance(e, LinearTerm)]
-        self.intercept_, self.penalty_ = (
-            np.array(of_models) if len(of_models) > 1 else float(of_models[0])
-            for of_models in numbers
-        )
-        sizes = np.array([entry.importance for entry in self._entries])
-        self.feature_importances_ = sizes @ self._shares()
+        self.linear_terms_ = [term for term in terms if isinstance(term, LinearTerm)]
+        self.intercept_ = _number_or_array([fitted.intercept for fitted in sums])
+        self.penalty_ = _number_or_array([fitted.penalty for fitted in sums])
+        importances = np.array([entry.importance for entry in self._entries])
+        self.feature_importances_ = importances @ self._feature_shares()
 
     @property
     def _entries(self) -> list[Any]:
@@ -130,12 +128,12 @@ class RuleFit(RuleModel):
         rules = [tuple(c.feature for c in rule.conditions) for rule in self.rules_]
         return rules + [(term.feature,) for term in self.linear_terms_]
 
-    def _shares(self) -> NDArray[np.float64]:
-        """Share of each feature in each rule and linear term, which sum to one."""
+    def _feature_shares(self) -> NDArray[np.float64]:
+        """Equal shares of the features of each term: (n_entries, n_features)."""
         columns = self._columns()
         shares = np.zeros((len(columns), self.n_features_in_))
-        for of_entry, features in zip(shares, columns, strict=True):
-            of_entry[list(features)] = 1 / len(features)
+        for k, features in enumerate(columns):
+            shares[k, list(features)] = 1 / len(features)
         return shares
 
     def _coefficients(self) -> NDArray[np.float64]:
@@ -147,20 +145,19 @@ class RuleFit(RuleModel):
         labels = np.array([e.prediction for e in entries], dtype=self.classes_.dtype)
         return coefficients[:, None] * (labels[:, None] == self.classes_)
 
-    def _terms(self, X: Any) -> NDArray[np.float64]:
+    def _term_values(self, X: Any) -> NDArray[np.float64]:
         """Whether rules hold, and values of linear terms: (n_rows, n_entries)."""
         holds, rows = self._holds(X), as_rows(X)
         return np.vstack([holds, *(term.values(rows) for term in self.linear_terms_)]).T
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """Intercept plus rules plus linear terms, (n_rows,), or (n_rows, k)."""
-        values = self._terms(X)
+        values = self._term_values(X)
         return self.intercept_ + values @ self._coefficients()
 
     def _name(self, entry: Any) -> str:
-        return (
-            f"{entry.prediction}: {entry}" if np.ndim(self.intercept_) else str(entry)
-        )
+        has_several_sums = np.ndim(self.intercept_) > 0
+        return f"{entry.prediction}: {entry}" if has_several_sums else str(entry)
 
     def _result_facts(self) -> dict[str, Any]:
         facts = {"intercept": self.intercept_, "penalty": self.penalty_}
@@ -231,16 +228,16 @@ class RuleFit(RuleModel):
             raise ValueError(f"by={by!r} must be 'features' or 'rules'.")
         rows = self._check_rows(X, reset=False)
         coverage = [rule.coverage for rule in self.rules_]
-        mean = np.array(coverage + [0.0] * len(self.linear_terms_))
-        coefficients, deviations = self._coefficients(), self._terms(rows) - mean
+        means = np.array(coverage + [0.0] * len(self.linear_terms_))
+        coefficients, deviations = self._coefficients(), self._term_values(rows) - means
         if by == "features":
-            shares = np.einsum("ej,e...->ej...", self._shares(), coefficients)
+            shares = np.einsum("ej,e...->ej...", self._feature_shares(), coefficients)
             values = np.tensordot(deviations, shares, axes=1)
             names, columns = rows.names, None
         else:
             values = np.einsum("ie,e...->ie...", deviations, coefficients)
             names, columns = list(map(self._name, self._entries)), self._columns()
-        base = self.intercept_ + mean @ coefficients
+        base = self.intercept_ + means @ coefficients
         labels = getattr(self, "classes_", range(1))
         return Explanation(
             values,
@@ -254,3 +251,8 @@ class RuleFit(RuleModel):
             value_name="contribution",
             columns=columns,
         )
+
+
+def _number_or_array(numbers: list[float]) -> float | NDArray[np.float64]:
+    """The single number, or an array of several."""
+    return np.array(numbers) if len(numbers) > 1 else float(numbers[0])

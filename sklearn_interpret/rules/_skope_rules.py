@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,14 @@ from sklearn_interpret.rules._rule_classifiers import (
 from sklearn_interpret.rules._rules import Rule, RuleModel, check_digits
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import Condition
+
+
+# Relative rounding errors of sums of weights.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,21 @@ class SkopeRule(Rule):
     """
 
     recall: float | None = None
+
+
+class _TrainingRows(NamedTuple):
+    """Distinct rows of `fit`, on which rules are judged."""
+
+    rows: Rows
+    classes: NDArray[np.float64]  # (n_rows, n_classes): 1 for the class of a row
+    weights: NDArray[np.float64]  # (n_rows,): numbers of copies
+    factors: NDArray[np.float64]  # (n_rows,): of the weights, by `class_weight`
+
+    @property
+    def min_weight(self) -> float:
+        """Weight of a mean row (with fractional weights, a distinct one)."""
+        n_rows = max(self.weights.sum(), len(self.weights))
+        return self.weights @ self.factors / n_rows * (1 - _ROUNDING)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -232,62 +249,62 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         """Rules of a `Sample` of labels 0, 1, ..., in their order; the default last."""
         index, weights = distinct_rows(space.table.codes, sample.y, sample.weights)
         codes, labels = space.table.codes[:, index], sample.y[index]
+        factors = class_weights[labels]
         random = check_random_state(self.random_state)
-        size = range(self.n_estimators)
-        draws = np.array([draw_share(weights, self.max_samples, random) for _ in size])
+        trees = range(self.n_estimators)
+        draws = np.array([draw_share(weights, self.max_samples, random) for _ in trees])
         tree = DecisionTreeClassifier(max_depth=self.max_depth, random_state=random)
         draws_by_rule: dict[tuple[Condition, ...], list[int]] = {}
-        of_row = class_weights[labels]
         for draw, copies in enumerate(draws):
             used = copies > 0
-            leaves = _leaves(
-                tree, space, codes[:, used], labels[used], (copies * of_row)[used]
-            )
+            drawn_weights = (copies * factors)[used]
+            leaves = _leaves(tree, space, codes[:, used], labels[used], drawn_weights)
             for leaf in leaves:
                 draws_by_rule.setdefault(leaf, []).append(draw)
         rows, classes = sample.rows.take(index), np.eye(len(self.classes_))[labels]
-        outside = (weights - draws) * of_row
-        # Weight of a mean row (with fractional weights, a distinct one), less rounding.
-        least = (weights @ of_row) / max(weights.sum(), len(weights)) * (1 - 1e-12)
-        rules = self._good(draws_by_rule, rows, classes, weights, outside, least)
-        return self._unlike(rules, rows, classes, weights, of_row, least)
+        training = _TrainingRows(rows, classes, weights, factors)
+        outside = (weights - draws) * factors
+        rules = self._precise_rules(draws_by_rule, training, outside)
+        return self._with_little_overlap(rules, training)
 
-    def _good(
+    def _precise_rules(
         self,
         draws_by_rule: dict[tuple[Condition, ...], list[int]],
-        rows: Rows,
-        classes: NDArray[np.float64],
-        weights: NDArray[np.float64],
+        training: _TrainingRows,
         outside: NDArray[np.float64],
-        least: float,
     ) -> list[SkopeRule]:
-        """Rules of the least precision and recall, the best first."""
+        """Rules of the least precision and recall, the best first.
+
+        They are judged by the weights `outside` (n_draws, n_rows) of the draws that
+        they were found in.
+        """
         rules, all_conditions = [], list(draws_by_rule)
-        for block in slices(len(all_conditions), batch_rows(24 * rows.n_rows)):
+        n_rows = training.rows.n_rows
+        # Three arrays of 8 bytes for each row and rule are in memory.
+        for block in slices(len(all_conditions), batch_rows(24 * n_rows)):
             batch = all_conditions[block]
-            by_draw = np.zeros((len(batch), len(outside)))
-            for of_rule, conditions in zip(by_draw, batch, strict=True):
-                of_rule[draws_by_rule[conditions]] = 1
-            holds = all_hold(batch, rows, rows.n_rows)
-            judged = judge(holds, by_draw @ outside, classes)
-            n_rows = holds @ weights
-            good = (judged.precision >= self.precision_min) & (judged.weight >= least)
-            for k in np.flatnonzero(good & (judged.recall >= self.recall_min)):
-                facts = judged.label[k], judged.shares[k], n_rows[k], weights.sum()
-                rules.append(self._rule(batch[k], *facts, judged.recall[k]))
+            is_of_draw = np.zeros((len(batch), len(outside)))
+            for k, conditions in enumerate(batch):
+                is_of_draw[k, draws_by_rule[conditions]] = 1
+            holds = all_hold(batch, training.rows, n_rows)
+            judged = judge(holds, is_of_draw @ outside, training.classes)
+            n_covered = holds @ training.weights
+            is_good = judged.precision >= self.precision_min
+            is_good &= judged.recall >= self.recall_min
+            is_good &= judged.weight >= training.min_weight
+            for k in np.flatnonzero(is_good).tolist():
+                shares, label = judged.shares[k], int(judged.label[k])
+                rule = self._rule(batch[k], shares, label, n_covered[k], training)
+                rules.append(replace(rule, recall=float(judged.recall[k])))
         return sorted(rules, key=_negative_f1)
 
-    def _unlike(
-        self,
-        rules: list[SkopeRule],
-        rows: Rows,
-        classes: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        of_row: NDArray[np.float64],
-        least: float,
+    def _with_little_overlap(
+        self, rules: list[SkopeRule], training: _TrainingRows
     ) -> list[SkopeRule]:
-        """Rules that do not overlap too much, and the default."""
-        holds = all_hold([rule.conditions for rule in rules], rows, rows.n_rows)
+        """Rules that do not overlap too much with better ones, and the default."""
+        weights = training.weights
+        conditions, rows = [rule.conditions for rule in rules], training.rows
+        holds = all_hold(conditions, rows, rows.n_rows)
         predicted = np.array([rule.prediction for rule in rules])
         selected = []
         for label in self.classes_:
@@ -296,30 +313,30 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
             selected.extend(of_class[is_unlike].tolist())
         selected.sort()
         uncovered = ~holds[selected].any(axis=0) * weights
-        is_enough = uncovered @ of_row >= least
-        sums = ((uncovered if is_enough else weights) * of_row) @ classes
+        is_enough = uncovered @ training.factors >= training.min_weight
+        default_weights = uncovered if is_enough else weights
+        sums = (default_weights * training.factors) @ training.classes
         shares = sums / sums.sum()
-        facts = int(shares.argmax()), shares, uncovered.sum(), weights.sum()
-        default = self._rule((), *facts)
+        label = int(shares.argmax())
+        default = self._rule((), shares, label, uncovered.sum(), training)
         return [*(rules[k] for k in selected), default]
 
     def _rule(
         self,
         conditions: tuple[Condition, ...],
-        label: int,
         shares: NDArray[np.float64],
+        label: int,
         n_rows: float,
-        total: float,
-        recall: float | None = None,
+        training: _TrainingRows,
     ) -> SkopeRule:
+        """A rule for a class, from the shares of the classes where it holds."""
         return SkopeRule(
             conditions,
             prediction=self.classes_[label],
-            coverage=float(n_rows / total),
+            coverage=float(n_rows / training.weights.sum()),
             precision=float(shares[label]),
             shares=tuple(shares.tolist()),
             n_rows=float(n_rows),
-            recall=None if recall is None else float(recall),
         )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -379,19 +396,22 @@ def _negative_f1(rule: SkopeRule) -> float:
 
 
 def _leaves(
-    tree: BaseEstimator,
+    tree: DecisionTreeClassifier,
     space: ConditionSpace,
     codes: NDArray[Any],
     labels: NDArray[np.intp],
     weights: NDArray[np.float64],
 ) -> Iterator[tuple[Condition, ...]]:
-    """Conditions of the leaves of trees for each class of rows that were drawn."""
+    """Conditions of the leaves of a tree for each class against the others."""
     classes = np.unique(labels)
-    # Trees for either of two classes have the same leaves.
-    for label in classes[len(classes) == 2 :]:
+    if len(classes) == 2:  # trees for either class have the same leaves
+        classes = classes[1:]
+    for label in classes:
         positive = labels == label
         table = OrderedTable.of_codes(space, codes, positive, weights)
-        grown = tree.fit(table.ranks.T, positive, sample_weight=weights).tree_
-        for rule, child in zip(table.rules(grown), grown.children_left, strict=True):
-            if rule and child < 0:
+        tree.fit(table.ranks.T, positive, sample_weight=weights)
+        left_children = tree.tree_.children_left
+        for rule, left_child in zip(table.rules(tree), left_children, strict=True):
+            is_leaf = left_child < 0
+            if rule and is_leaf:
                 yield table.conditions(rule)

@@ -1,4 +1,9 @@
-"""Base of the Shapley estimators that evaluate coalitions."""
+"""Base of the Shapley estimators that evaluate coalitions.
+
+Such an estimator, a `BaseCoalitional`, makes an `Attributor` in `fit`. In `explain`,
+the attributor chooses coalitions of players, asks the game for their values, and turns
+these into Shapley values of blocks of rows; workers get the attributor and the game.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,11 @@ from sklearn_interpret._core.games.coalitions import (
     interactions_of_all,
     values_of_all,
 )
-from sklearn_interpret._inspectors.attribution import BaseAttribution, check_no_overflow
+from sklearn_interpret._inspectors.attribution import (
+    Attributions,
+    BaseAttribution,
+    check_no_overflow,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
@@ -30,10 +39,11 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-# Tasks per worker: several, because rows differ in cost.
+# Tasks per worker: several, because rows differ in cost. Chosen by hand: each task has
+# some overhead.
 _TASKS_PER_WORKER = 4
-# What to do where too many rows would go to the model.
-_ADVICE = (
+# Advice of the warning that many rows will be sent to the model.
+_COST_ADVICE = (
     "Use fewer rows, coalitions (n_coalitions, n_permutations), rows of the background "
     "(subsample) or players (feature_groups), or TreeSHAP or LinearSHAP where the "
     "model allows it"
@@ -92,8 +102,9 @@ class Attributor(ABC):
 class AllCoalitions(Attributor):
     """Exact values, row by row, from all coalitions of the row's active players.
 
-    A subclass may evaluate some of the coalitions (`n_coalitions`, `coalitions`), and
-    estimate values from these (`attributions`, `interactions`).
+    A player is active where the row differs from the background. A subclass may
+    evaluate some of the coalitions (`n_coalitions`, `coalitions`), and estimate values
+    from these (`attributions`, `interactions`); k is the number of outputs.
     """
 
     sampled = False
@@ -103,7 +114,7 @@ class AllCoalitions(Attributor):
         return 2**n_players
 
     def coalitions(self, n_players: int) -> NDArray[np.bool_]:
-        """Coalitions to evaluate, (m, n_players), but the empty and the grand one."""
+        """Coalitions to evaluate, (m, n_players), without the empty and grand ones."""
         return all_coalitions(n_players)
 
     def attributions(
@@ -122,11 +133,11 @@ class AllCoalitions(Attributor):
         self, game: CoalitionGame, played: PlayedRows
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions, and standard errors if coalitions are sampled."""
-        shape = *played.active.shape, len(game.base_values)
-        values, errors = np.zeros((2, *shape))
+        values = np.zeros((*played.active.shape, len(game.base_values)))
+        errors = np.zeros_like(values)
         for row, players, responses in self._evaluated(game, played):
-            of_row = self.attributions(responses, len(players))
-            values[row, players], errors[row, players] = of_row
+            row_values, row_errors = self.attributions(responses, len(players))
+            values[row, players], errors[row, players] = row_values, row_errors
         return values, {"standard_errors": errors} if self.sampled else {}
 
     def pair_values(
@@ -137,28 +148,28 @@ class AllCoalitions(Attributor):
         pairs = np.zeros((n_rows, n_players, n_players, len(game.base_values)))
         for row, players, responses in self._evaluated(game, played):
             values, _ = self.attributions(responses, len(players))
-            of_row = self.interactions(responses, len(players))
+            row_pairs = self.interactions(responses, len(players))
             diagonal = np.arange(len(players))
-            of_row[diagonal, diagonal] = values - of_row.sum(axis=1)
-            pairs[row][np.ix_(players, players)] = of_row
+            row_pairs[diagonal, diagonal] = values - row_pairs.sum(axis=1)
+            pairs[row][np.ix_(players, players)] = row_pairs
         return pairs
 
     def _evaluated(
         self, game: CoalitionGame, played: PlayedRows
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
-        """Rows, their active players, and values of coalitions; the empty one first.
+        """Rows, their active players, and values of coalitions (m + 2, k).
 
-        Rows are sorted by number of players, so that a subclass can cache by it.
+        The empty coalition comes first, the grand one last.
         """
         evaluated = list(played.designed(self.coalitions))
         # Products are too small for threads.
         with limit_threads(1):
-            # Sorted, so that surrogates of one number of players are built once.
+            # Sorted, so that a subclass can cache by the number of players.
             for row in np.argsort([len(players) for players, _ in evaluated]).tolist():
-                players, inner = evaluated[row]
+                players, responses = evaluated[row]
                 if len(players):
-                    nobody, everybody = game.base_values, played.predictions[row]
-                    yield row, players, np.vstack([nobody, inner, everybody])
+                    empty, grand = game.base_values, played.predictions[row]
+                    yield row, players, np.vstack([empty, responses, grand])
 
 
 @estimator_dataclass
@@ -200,16 +211,17 @@ class BaseCoalitional(BaseAttribution):
             self._response_name = "log-odds"
         return self._game.base_values
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         values, predictions, fields = zip(
             *self._run(_attributions_of, rows), strict=True
         )
-        joined = {
-            name: np.concatenate([each[name] for each in fields]) for name in fields[0]
+        joined_fields = {
+            name: np.concatenate([of_block[name] for of_block in fields])
+            for name in fields[0]
         }
-        return np.concatenate(values), np.concatenate(predictions), joined
+        return Attributions(
+            np.concatenate(values), np.concatenate(predictions), joined_fields
+        )
 
     def _pair_values(self, rows: Rows) -> NDArray[np.float64]:
         return np.concatenate(list(self._run(_interactions_of, rows)))
@@ -218,15 +230,18 @@ class BaseCoalitional(BaseAttribution):
         """Results of ``function(attributor, game, block)`` for blocks of the rows."""
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
         n_coalitions = self._attributor.n_coalitions_in_all(n_players)
-        self._game.warn_of_cost(rows.n_rows, n_coalitions, _ADVICE)
-        entry_bytes = n_players + 3 * 8 * n_outputs
-        step = rows_in_memory(self._attributor.n_coalitions(n_players) * entry_bytes)
+        self._game.warn_of_cost(rows.n_rows, n_coalitions, _COST_ADVICE)
+        # Members as booleans; values, and copies of them, as doubles.
+        coalition_bytes = n_players + 3 * 8 * n_outputs
+        row_bytes = self._attributor.n_coalitions(n_players) * coalition_bytes
+        block_rows = rows_in_memory(row_bytes)
         n_workers = effective_n_jobs(self.n_jobs)
         if n_workers > 1:
-            step = min(step, -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers)))
+            rows_per_task = -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers))
+            block_rows = min(block_rows, rows_per_task)
         tasks = [
             (self._attributor, self._game, rows.sliced(block))
-            for block in slices(rows.n_rows, step)
+            for block in slices(rows.n_rows, block_rows)
         ]
         n_saturated = 0
         for result, saturated in run(function, tasks, n_jobs=self.n_jobs):
@@ -239,6 +254,7 @@ class BaseCoalitional(BaseAttribution):
 def _attributions_of(
     attributor: Attributor, game: CoalitionGame, rows: Rows
 ) -> tuple[Any, NDArray[np.bool_]]:
+    """Attributions, predictions and further fields; and which rows are saturated."""
     played = game.play(rows)
     values, fields = attributor.attribute(game, played)
     return (values, played.predictions, fields), played.saturated
@@ -247,11 +263,13 @@ def _attributions_of(
 def _interactions_of(
     attributor: AllCoalitions, game: CoalitionGame, rows: Rows
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Interaction values; and which rows are saturated."""
     played = game.play(rows)
     return attributor.pair_values(game, played), played.saturated
 
 
 def _warn_saturated(rows: str) -> None:
+    """Warn of mean responses that were clipped before the logit."""
     warn(
         f"Use link='identity' where responses are 0 or 1: mean responses, of {rows}, "
         "were clipped by 2.2e-16, to log-odds of -36 and 36, which outweigh others.",

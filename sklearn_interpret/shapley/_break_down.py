@@ -1,4 +1,8 @@
-"""Break-down of predictions along one order of the features."""
+"""Break-down of predictions along one order of the features (Staniak & Biecek, 2018).
+
+A path is the order for one row: a list of steps, each of which adds one player or a
+pair to those before. Contributions are differences of values of the coalitions.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +29,12 @@ if TYPE_CHECKING:
     )
 
 # Interactions below this, relative to the responses, are rounding errors.
-_ROUNDING = 1e-12
-# Squares, relative to the largest, are rounded to this number of decimals, so that
-# rounding errors do not break ties.
-_DIGITS = 12
+_RELATIVE_ROUNDING = 1e-12
+# Sizes of steps, relative to the largest, are rounded to this number of decimals, so
+# that rounding errors do not break ties.
+_TIE_DECIMALS = 12
+
+Step = tuple[int, ...]  # players, one or two
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -288,7 +294,7 @@ class BreakDown(BaseCoalitional):
             )
         return _Steps(path=self._custom_path())
 
-    def _custom_path(self) -> tuple[tuple[int, ...], ...]:
+    def _custom_path(self) -> list[Step]:
         """Players of each step of the user's order."""
         if isinstance(self.order, np.ndarray) and self.order.ndim == 0:
             raise ValueError(f"order={self.order!r} must be a list of features.")
@@ -298,6 +304,7 @@ class BreakDown(BaseCoalitional):
         entries = resolve_features(
             list(self.order), rows.names, groups=groups, parameter="order", **named
         )
+        # Players by the name of a group, or by their single column.
         players: dict[int | str, int] = {
             name: self.features_.index(tuple(columns))
             for name, columns in groups.items()
@@ -315,18 +322,15 @@ class BreakDown(BaseCoalitional):
         if missing:
             names = ", ".join(repr(self.player_names_[j]) for j in sorted(missing))
             raise ValueError(f"order must name all features; it lacks {names}.")
-        return tuple(tuple(players[key] for key in entry) for entry in entries)
+        return [tuple(players[key] for key in entry) for entry in entries]
 
 
 @dataclass(frozen=True)
 class _Steps(Attributor):
-    """Attributions along an order of steps, each of one or two players.
+    """Attributions along a path, the same for all rows or a greedy one for each."""
 
-    `path` is a tuple of tuples of players; None takes a greedy order for each row.
-    """
-
-    path: tuple[tuple[int, ...], ...] | None = None
-    with_pairs: bool = False
+    path: list[Step] | None = None  # None: greedy
+    with_pairs: bool = False  # in greedy paths
 
     def n_coalitions(self, n_players: int) -> int:
         """Each single player, and each pair if pairs may be steps."""
@@ -346,85 +350,85 @@ class _Steps(Attributor):
             next(work)
             paths = list(self._greedy_paths(game, played))
         else:
-            paths = [list(self.path)] * n_rows
+            paths = [self.path] * n_rows
         step_numbers = np.empty((n_rows, n_players), dtype=np.intp)
         for numbers, path in zip(step_numbers, paths, strict=True):
             for number, step in enumerate(path):
                 numbers[list(step)] = number
-        # Only players that differ from the background add something.
-        moves = [
+        # Only active players, which differ from the background, have contributions.
+        active_paths = [
             [step for step in path if active[list(step)].any()]
             for path, active in zip(paths, played.active, strict=True)
         ]
         values = np.zeros((n_rows, n_players, len(game.base_values)))
         next(work)
-        gains = _gains(game, played, moves)
-        for row, (path, gained) in enumerate(zip(moves, gains, strict=True)):
-            for step, gain in zip(path, gained, strict=True):
-                values[row, list(step)] = gain / len(step)
+        contributions = _contributions(game, played, active_paths)
+        for row, of_steps in enumerate(contributions):
+            for step, contribution in zip(active_paths[row], of_steps, strict=True):
+                values[row, list(step)] = contribution / len(step)
         return values, {"step_numbers": step_numbers}
 
-    def _candidates(self, n_players: int) -> list[tuple[int, ...]]:
+    def _candidates(self, n_players: int) -> list[Step]:
         """Possible steps: each player and, after these, each pair."""
         singles = ((player,) for player in range(n_players))
         pairs = combinations(range(n_players), 2) if self.with_pairs else ()
         return [*singles, *pairs]
 
-    def _design(self, n_players: int) -> NDArray[np.bool_]:
+    def _coalitions_of_candidates(self, n_players: int) -> NDArray[np.bool_]:
+        """The players of each candidate, (n_candidates, n_players)."""
         steps = self._candidates(n_players)
-        design = np.zeros((len(steps), n_players), dtype=bool)
-        for coalition, step in zip(design, steps, strict=True):
+        coalitions = np.zeros((len(steps), n_players), dtype=bool)
+        for coalition, step in zip(coalitions, steps, strict=True):
             coalition[list(step)] = True
-        return design
+        return coalitions
 
     def _greedy_paths(
         self, game: CoalitionGame, played: PlayedRows
-    ) -> Iterator[list[tuple[int, ...]]]:
+    ) -> Iterator[list[Step]]:
         """Steps of each row: its active players', then the other players."""
-        base = game.base_values
-        designed = played.designed(self._design)
-        for (players, responses), active in zip(designed, played.active, strict=True):
+        empty = game.base_values
+        evaluated = played.designed(self._coalitions_of_candidates)
+        for (players, responses), active in zip(evaluated, played.active, strict=True):
             steps = self._candidates(len(players))
-            gains = responses - base
-            single_gains, pair_gains = gains[: len(players)], gains[len(players) :]
-            if len(pair_gains):
+            effects = responses - empty
+            singles, pairs = effects[: len(players)], effects[len(players) :]  # views
+            if len(pairs):
                 # Inclusion and exclusion: v(ij) - v(i) - v(j) + v(empty).
-                pair_gains -= single_gains[np.array(steps[len(players) :])].sum(axis=1)
-                size = np.abs(base) + np.abs(responses).max(axis=0)
-                pair_gains[np.abs(pair_gains) <= _ROUNDING * size] = 0
-            path = _largest_first(steps, gains)
-            moved = [tuple(players[list(step)].tolist()) for step in path]
-            yield moved + [(player,) for player in np.flatnonzero(~active).tolist()]
+                pairs -= singles[np.array(steps[len(players) :])].sum(axis=1)
+                size = np.abs(empty) + np.abs(responses).max(axis=0)
+                pairs[np.abs(pairs) <= _RELATIVE_ROUNDING * size] = 0
+            path = [
+                tuple(players[list(step)].tolist())
+                for step in _largest_first(steps, effects)
+            ]
+            yield path + [(player,) for player in np.flatnonzero(~active).tolist()]
 
 
-def _largest_first(
-    steps: list[tuple[int, ...]], gains: NDArray[np.float64]
-) -> list[tuple[int, ...]]:
+def _largest_first(steps: list[Step], effects: NDArray[np.float64]) -> list[Step]:
     """Steps by falling size; each player is added with the first that has it.
 
-    The size is the mean square of the gains (n_steps, k) over outputs.
+    The size is the mean square of the effects (n_steps, k) over outputs.
     """
-    sizes = np.square(gains).mean(axis=1)
-    # Rounding must not break ties.
-    sizes = np.round(sizes / (sizes.max(initial=0.0) or 1.0), _DIGITS)
-    path: list[tuple[int, ...]] = []
-    members: set[int] = set()
+    sizes = np.square(effects).mean(axis=1)
+    sizes = np.round(sizes / (sizes.max(initial=0.0) or 1.0), _TIE_DECIMALS)
+    path: list[Step] = []
+    players: set[int] = set()
     for position in np.argsort(-sizes, kind="stable"):
-        if members.isdisjoint(steps[position]):
+        if players.isdisjoint(steps[position]):
             path.append(steps[position])
-            members.update(steps[position])
+            players.update(steps[position])
     return path
 
 
-def _gains(
-    game: CoalitionGame, played: PlayedRows, paths: list[list[tuple[int, ...]]]
+def _contributions(
+    game: CoalitionGame, played: PlayedRows, paths: list[list[Step]]
 ) -> Iterator[NDArray[np.float64]]:
     """Contributions of the steps of each row, (n_steps, k)."""
     n_players = played.active.shape[1]
     rows, members = [], []
     for row, path in enumerate(paths):
         present = np.zeros(n_players, dtype=bool)
-        for step in path[:-1]:  # after the last step it is the prediction
+        for step in path[:-1]:  # the value after the last step is the prediction
             present[list(step)] = True
             rows.append(row)
             members.append(present.copy())
@@ -433,6 +437,6 @@ def _gains(
     start = 0
     for path, prediction in zip(paths, played.predictions, strict=True):
         stop = start + max(len(path) - 1, 0)
-        levels = np.vstack([game.base_values, responses[start:stop], prediction])
-        yield np.diff(levels, axis=0)[: len(path)]
+        along_path = np.vstack([game.base_values, responses[start:stop], prediction])
+        yield np.diff(along_path, axis=0)[: len(path)]
         start = stop

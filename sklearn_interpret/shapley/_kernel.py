@@ -1,4 +1,9 @@
-"""Shapley values of any model from some of the coalitions."""
+"""Shapley values of any model from some of the coalitions (Lundberg & Lee, 2017).
+
+Coalitions are drawn in pairs: one and its complement. The odd part of the game, half
+the difference within pairs, gives the Shapley values; the even part, half the sum, the
+interaction values. A surrogate is fitted to each part (`_core/games`).
+"""
 
 from __future__ import annotations
 
@@ -27,11 +32,12 @@ from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
 if TYPE_CHECKING:
     from sklearn_interpret.shapley._base import Attributor
 
-# Largest numbers of sampled coalitions (time grows with their cube, memory with their
-# square), and of all coalitions (20 players).
-_MOST_COALITIONS, _MOST_OF_ALL = 2**15, 2**20
-# Bytes for which no warning is raised.
-_LITTLE_MEMORY = 2**20
+# Most sampled coalitions: time grows with their cube, memory with their square.
+_MOST_SAMPLED = 2**15
+# Most coalitions if all are taken: those of 20 players.
+_MOST_OF_ALL = 2**20
+# Surrogates of fewer bytes raise no warning, even with no working memory.
+_NEGLIGIBLE_BYTES = 2**20
 
 Surrogate = TypeVar("Surrogate", OddSurrogate, EvenSurrogate)
 
@@ -221,14 +227,14 @@ class KernelSHAP(BaseCoalitional):
     def _check_size(self, n_coalitions: int, n_players: int) -> None:
         """Refuse too many coalitions, and warn of those that take much memory."""
         takes_all = n_coalitions == 2**n_players
-        most = _MOST_OF_ALL if takes_all else _MOST_COALITIONS
+        most = _MOST_OF_ALL if takes_all else _MOST_SAMPLED
         if n_coalitions > most:
             raise ValueError(
                 f"n_coalitions={self.n_coalitions} of {n_players} players are more "
                 f"than {most}, which is the most. feature_groups joins players."
             )
         needed = _bytes_needed(n_coalitions // 2 - 1, n_players)
-        if needed > max(working_bytes(), _LITTLE_MEMORY) and not takes_all:
+        if needed > max(working_bytes(), _NEGLIGIBLE_BYTES) and not takes_all:
             warn(
                 "Use fewer n_coalitions, or fewer players by feature_groups: "
                 f"{n_coalitions} coalitions of {n_players} players take about "
@@ -245,25 +251,28 @@ class _PairedCoalitions(AllCoalitions):
     sampled = True
 
     def __init__(self, n_coalitions: int | str, seed: int, most_bytes: int) -> None:
-        self._n, self._seed, self._most_bytes = n_coalitions, seed, most_bytes
-        self._surrogates: dict[tuple[type, int], Any] = {}
+        self._n_coalitions, self._seed = n_coalitions, seed
+        self._most_bytes = most_bytes
+        self._surrogates: dict[tuple[type, int], Any] = {}  # by kind and n_players
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_surrogates": {}}  # large, and cheap to rebuild
 
     def n_coalitions(self, n_players: int) -> int:
         """Number of coalitions that are evaluated."""
-        number = 2 * n_players + 2048 if isinstance(self._n, str) else self._n
+        is_auto = isinstance(self._n_coalitions, str)
+        number = 2 * n_players + 2048 if is_auto else int(self._n_coalitions)
         if number >= 2**n_players:
             return 2**n_players
-        return self._most_in_memory(n_players) if self._n == "auto" else number
+        return self._most_in_memory(n_players) if is_auto else number
 
     def _most_in_memory(self, n_players: int) -> int:
         """The largest of the numbers for "auto" whose surrogates fit, or the least."""
-        # From as many pairs on as identify the main effects.
+        # The least number of pairs identifies the main effects.
         n_pairs = range(n_players + 1, n_players + 1024)
         needed = partial(_bytes_needed, n_players=n_players)
         n_fitting = bisect_right(n_pairs, self._most_bytes, key=needed)
+        # The empty and the grand coalition are one more pair.
         return 2 * (n_pairs[max(n_fitting - 1, 0)] + 1)
 
     def _is_complete(self, n_players: int) -> bool:
@@ -278,8 +287,8 @@ class _PairedCoalitions(AllCoalitions):
         """One of each pair, then their complements; or all coalitions."""
         if self._is_complete(n_players):
             return super().coalitions(n_players)
-        pairs = self._design(n_players)
-        return np.concatenate([pairs, ~pairs])
+        design = self._design(n_players)
+        return np.concatenate([design, ~design])
 
     def attributions(
         self, responses: NDArray[np.float64], n_players: int
@@ -287,8 +296,8 @@ class _PairedCoalitions(AllCoalitions):
         """Attributions and their standard errors."""
         if self._is_complete(n_players):
             return super().attributions(responses, n_players)
-        halves, complement = _halves(responses)
-        return self._surrogate(OddSurrogate, n_players).values(halves - complement)
+        member, complement = _halves(responses)
+        return self._surrogate(OddSurrogate, n_players).values(member - complement)
 
     def interactions(
         self, responses: NDArray[np.float64], n_players: int
@@ -296,25 +305,26 @@ class _PairedCoalitions(AllCoalitions):
         """Interaction values, zero on the diagonal."""
         if self._is_complete(n_players):
             return super().interactions(responses, n_players)
-        halves, complement = _halves(responses)
+        member, complement = _halves(responses)
         surrogate = self._surrogate(EvenSurrogate, n_players)
-        return surrogate.interactions(halves + complement)
+        return surrogate.interactions(member + complement)
 
     def _surrogate(self, kind: type[Surrogate], n_players: int) -> Surrogate:
         """The surrogate for `n_players`, cached as far as memory allows."""
         key, surrogates = (kind, n_players), self._surrogates
         if key not in surrogates:
-            pairs = self._design(n_players)
-            _, needed = surrogate_bytes(*pairs.shape)
+            design = self._design(n_players)
+            _, needed = surrogate_bytes(*design.shape)
             allowed = working_bytes() - needed
             while surrogates and sum(s.nbytes for s in surrogates.values()) > allowed:
-                del surrogates[next(iter(surrogates))]  # the oldest
-            surrogates[key] = kind(pairs)
+                oldest = next(iter(surrogates))
+                del surrogates[oldest]
+            surrogates[key] = kind(design)
         return surrogates[key]
 
 
 def _bytes_needed(n_pairs: int, n_players: int) -> int:
-    """Bytes of one surrogate, for values, while one for interactions is made."""
+    """Bytes of a surrogate for values, kept while one for interactions is made."""
     return sum(surrogate_bytes(n_pairs, n_players))
 
 

@@ -1,4 +1,9 @@
-"""Shapley values of linear models."""
+"""Shapley values of linear models.
+
+Interventional values are coefficients times deviations from the mean. Values for
+correlated columns (Aas, Jullum & Loland, 2021) come from Gaussian conditional means, in
+blocks of columns that are correlated with each other (`_core/games`).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
+from sklearn_interpret._inspectors.attribution import Attributions
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.linear import (
@@ -30,7 +36,7 @@ if TYPE_CHECKING:
 
 # Rows in one block of the sums of moments: fixed, so that results do not depend on
 # memory.
-_ROWS_PER_BLOCK = 1024
+_BLOCK_ROWS = 1024
 # Most columns of a covariance, which then takes 800 MB.
 _MOST_COLUMNS = 10_000
 
@@ -174,24 +180,22 @@ class LinearSHAP(BaseFormulaAttribution):
                 check_random_state(self.random_state).randint(2**31)
             )
             blocks = gaussian_blocks(covariance, model.coefficients, player, rng)
-        self._shares = _LinearValues(model, mean, player, len(self.features_), blocks)
+        self._values = _LinearValues(model, mean, player, len(self.features_), blocks)
         return mean @ model.coefficients + model.intercept
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         n_outputs = len(self.output_names_)
-        entries = len(self._shares.mean) + len(self.features_) * n_outputs
-        step = batch_rows(rows.row_bytes + 3 * 8 * entries)
-        blocks = [rows.sliced(block) for block in slices(rows.n_rows, step)]
+        n_numbers = len(self._values.mean) + len(self.features_) * n_outputs
+        block_rows = batch_rows(rows.row_bytes + 3 * 8 * n_numbers)
+        blocks = [rows.sliced(block) for block in slices(rows.n_rows, block_rows)]
         predictions = [self._linear.predictions(block.native) for block in blocks]
-        tasks = [(self._shares, block) for block in blocks]
+        tasks = [(self._values, block) for block in blocks]
         results = run_in_threads(
             _LinearValues.shapley_values, tasks, n_jobs=self.n_jobs
         )
         values, errors = zip(*results, strict=True)
         fields = {} if errors[0] is None else {"standard_errors": _joined(errors)}
-        return _joined(values), _joined(predictions), fields
+        return Attributions(_joined(values), _joined(predictions), fields)
 
 
 def _joined(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -201,27 +205,23 @@ def _joined(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class _LinearValues:
-    """Computes the values of players; it is sent to workers, unlike the inspector.
-
-    `mean` and `player` are those of the model's columns; `blocks` of correlated players
-    are None for interventional values.
-    """
+    """Computes the values of players; it is sent to workers, unlike the inspector."""
 
     model: LinearModel
-    mean: NDArray[np.float64]
-    player: NDArray[np.intp]
+    mean: NDArray[np.float64]  # of the model's columns
+    player: NDArray[np.intp]  # of each of these columns
     n_players: int
-    blocks: list[Any] | None
+    blocks: list[Any] | None  # of correlated players; None for interventional values
 
     def shapley_values(
         self, rows: Rows
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Values (m, n_players, k) of rows, and standard errors of sampled ones."""
         derived = self.model.derived(rows.native)
+        if self.blocks is not None:
+            return self._correlated_values(self.blocks, derived)
         coefficients = self.model.coefficients
         values = np.zeros((derived.shape[0], self.n_players, coefficients.shape[1]))
-        if self.blocks is not None:
-            return values, self._add_correlated(self.blocks, derived, values)
         for output, column in enumerate(coefficients.T):
             of_output = values[:, :, output]
             if sparse.issparse(derived):
@@ -238,24 +238,26 @@ class _LinearValues:
                 )
         return values, None
 
-    def _add_correlated(
-        self, blocks: list[Any], derived: Any, values: NDArray[np.float64]
-    ) -> NDArray[np.float64] | None:
-        """Add the values of correlated players; standard errors, or None."""
+    def _correlated_values(
+        self, blocks: list[Any], derived: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Values of correlated players, and standard errors of sampled ones."""
         derived = derived.toarray() if sparse.issparse(derived) else derived
         deviations = derived - self.mean
-        sampled = any(block.sampled for block in blocks)
+        n_outputs = self.model.coefficients.shape[1]
+        values = np.zeros((len(derived), self.n_players, n_outputs))
+        is_sampled = any(block.sampled for block in blocks)
         errors = np.zeros_like(values)
         for block in blocks:
             values[:, block.players], block_errors = block.values(deviations)
-            if sampled:
+            if is_sampled:
                 errors[:, block.players] = block_errors
-        return errors if sampled else None
+        return values, errors if is_sampled else None
 
 
 def _derived_blocks(model: LinearModel, rows: Rows) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of rows, as slices, and the model's columns for them."""
-    for block in slices(rows.n_rows, _ROWS_PER_BLOCK):
+    for block in slices(rows.n_rows, _BLOCK_ROWS):
         yield block, model.derived(rows.sliced(block).native)
 
 
@@ -265,7 +267,8 @@ def _mean(model: LinearModel, background: Sample) -> Moments:
     mean, origin = np.zeros(len(model.columns)), 0.0
     for block, derived in _derived_blocks(model, background.rows):
         if not sparse.issparse(derived):
-            origin = derived[0].copy() if block.start == 0 else origin
+            if block.start == 0:
+                origin = derived[0].copy()
             derived = derived - origin
         mean += derived.T @ shares[block]
     total = np.asarray(background.total_weight)

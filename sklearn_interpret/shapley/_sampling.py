@@ -1,4 +1,9 @@
-"""Shapley values from sampled permutations."""
+"""Shapley values from sampled permutations (Strumbelj & Kononenko, 2014).
+
+An order is a permutation of the players, who join the coalition one after the other.
+The Shapley value is the mean of a player's gain: the change of the coalition's value as
+the player joins. Antithetic sampling adds the reverse of each order.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from sklearn_interpret._core.statistics.weighted import student_factor
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
 if TYPE_CHECKING:
@@ -27,9 +32,9 @@ if TYPE_CHECKING:
 
 # Most orders, because of memory.
 _MOST_ORDERS = 10**6
-# Least relative difference between orders: a few equal orders do not prove that all
-# are.
-_LEAST_SPREAD = 1e-3
+# Least standard deviation of gains between orders, relative to the value: equal gains
+# in a few orders do not prove that they are equal in all. Chosen by hand.
+_LEAST_DEVIATION = 1e-3
 
 
 @estimator_dataclass
@@ -182,7 +187,7 @@ class ShapleySampling(BaseCoalitional):
     def _make_attributor(self) -> Attributor:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         attributor = _Permutations(self.n_permutations, self.antithetic, seed)
-        if attributor.n_orders_of(len(self.features_)) > _MOST_ORDERS:
+        if attributor.n_orders(len(self.features_)) > _MOST_ORDERS:
             raise ValueError(
                 f"n_permutations={self.n_permutations} of {len(self.features_)} "
                 f"players are more than {_MOST_ORDERS}, which is the most."
@@ -192,9 +197,9 @@ class ShapleySampling(BaseCoalitional):
 
 @dataclass(frozen=True)
 class _Permutations(Attributor):
-    """Attributions from random orders, drawn for each number of players."""
+    """Attributions from random orders, drawn for each number of active players."""
 
-    n_orders: int
+    n_permutations: int
     antithetic: bool
     seed: int
 
@@ -204,40 +209,40 @@ class _Permutations(Attributor):
 
     def n_coalitions_in_all(self, n_players: int) -> int:
         """Number of coalitions of all orders."""
-        return min(self.n_orders_of(n_players) * max(n_players - 1, 1), 2**n_players)
+        return min(self.n_orders(n_players) * max(n_players - 1, 1), 2**n_players)
 
     def _orders_at_once(self, n_players: int) -> int:
         """Number of orders that are evaluated together: whole pairs."""
-        most = min(self.n_orders, rows_in_memory(n_players**2))
-        return max(2, most + most % 2)
+        number = min(self.n_permutations, rows_in_memory(n_players**2))
+        return max(2, number + number % 2)
 
-    def n_orders_of(self, n_players: int) -> int:
-        """Number of orders of `n_players` that are taken."""
-        whole_pairs = self.n_orders + self.n_orders % 2 * self.antithetic
-        return min(whole_pairs, factorial(n_players))
+    def n_orders(self, n_players: int) -> int:
+        """Number of orders of `n_players` that are taken; antithetic ones in pairs."""
+        is_odd = self.n_permutations % 2
+        number = self.n_permutations + (is_odd if self.antithetic else 0)
+        return min(number, factorial(n_players))
 
     def _takes_all(self, n_players: int) -> bool:
-        return self.n_orders_of(n_players) == factorial(n_players)
+        return self.n_orders(n_players) == factorial(n_players)
 
     def _orders(self, n_players: int) -> NDArray[np.intp]:
         """Orders of the players, (n, n_players)."""
         if self._takes_all(n_players):
             return np.array(list(permutations(range(n_players))), dtype=np.intp)
         rng = np.random.default_rng([self.seed, n_players])
-        n_drawn = self.n_orders_of(n_players) // (1 + self.antithetic)
-        by_bytes: dict[bytes, NDArray[np.intp]] = {}
-        while len(by_bytes) < n_drawn:
-            orders = np.tile(np.arange(n_players), (n_drawn - len(by_bytes), 1))
+        n_drawn = self.n_orders(n_players) // (1 + self.antithetic)
+        distinct: dict[bytes, NDArray[np.intp]] = {}
+        while len(distinct) < n_drawn:
+            orders = np.tile(np.arange(n_players), (n_drawn - len(distinct), 1))
             for order in rng.permuted(orders, axis=1):
-                # An order stands for its reverse, too.
+                # Antithetic orders are kept once for both directions.
                 if self.antithetic and order[0] > order[-1]:
                     order = order[::-1]
-                by_bytes.setdefault(order.tobytes(), order)
-                if len(by_bytes) == 1 and not self.antithetic:
-                    # One reversed order: each feature then precedes each other one in
-                    # some.
-                    by_bytes[order[::-1].tobytes()] = order[::-1]
-        orders = np.array(list(by_bytes.values())[:n_drawn])
+                distinct.setdefault(order.tobytes(), order)
+                if len(distinct) == 1 and not self.antithetic:
+                    # With its reverse, each feature precedes each other one in some.
+                    distinct[order[::-1].tobytes()] = order[::-1]
+        orders = np.array(list(distinct.values())[:n_drawn])
         if not self.antithetic:
             return orders
         pairs = np.stack([orders, orders[:, ::-1]], axis=1)
@@ -248,50 +253,51 @@ class _Permutations(Attributor):
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions, as means over orders, and their standard errors."""
         n_rows, n_players = played.active.shape
-        numbers = np.unique(played.active.sum(axis=1)).tolist()
-        orders = {number: self._orders(number) for number in numbers}
+        numbers_of_players = np.unique(played.active.sum(axis=1)).tolist()
+        orders = {number: self._orders(number) for number in numbers_of_players}
         gains: list[list[NDArray[np.float64]]] = [[] for _ in range(n_rows)]
         most = max(map(len, orders.values()), default=0)
-        for block in counted(list(slices(most, self._orders_at_once(n_players)))):
-            by_size = {n: _OrderCoalitions.of_orders(orders[n][block]) for n in numbers}
-            coalitions = {n: orders_of.coalitions for n, orders_of in by_size.items()}
+        for block in with_progress(list(slices(most, self._orders_at_once(n_players)))):
+            by_number = {
+                number: _OrderCoalitions.of_orders(orders[number][block])
+                for number in numbers_of_players
+            }
+            coalitions = {number: each.coalitions for number, each in by_number.items()}
             evaluated = played.designed(coalitions.__getitem__)
-            for row, (players, inner) in enumerate(evaluated):
+            for row, (players, responses) in enumerate(evaluated):
                 ends = game.base_values, played.predictions[row]
-                gains[row].append(by_size[len(players)].gains(inner, *ends))
+                gains[row].append(by_number[len(players)].gains(responses, *ends))
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
         for row, active in enumerate(played.active):
-            of_row = np.concatenate(gains[row])
-            values[row, active] = of_row.mean(axis=0)
+            row_gains = np.concatenate(gains[row])
+            values[row, active] = row_gains.mean(axis=0)
             if not self._takes_all(active.sum()):
-                errors[row, active] = self._error(of_row)
+                errors[row, active] = self._error(row_gains)
         return values, {"standard_errors": errors}
 
     def _error(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Standard error of the mean of gains (n, n_active, k) over orders."""
         values = gains.mean(axis=0)
         deviations = gains - values
-        variance = np.square(deviations).sum(axis=0).mean(axis=0) / (len(gains) - 1)
-        variance += np.square(_LEAST_SPREAD * values).mean(axis=0)
-        # An order and its reverse are one observation, with the variance of two.
+        # The mean variance over players counts as one more observation of each player.
+        prior = np.square(deviations).sum(axis=0).mean(axis=0) / (len(gains) - 1)
+        prior += np.square(_LEAST_DEVIATION * values).mean(axis=0)
+        # An order and its reverse are one observation, the mean of both.
         size = 1 + self.antithetic
-        variance /= size
+        prior /= size
         deviations = deviations.reshape(-1, size, *gains.shape[1:]).mean(axis=1)
-        variances = (variance + np.square(deviations).sum(axis=0)) / len(deviations)
+        variances = (prior + np.square(deviations).sum(axis=0)) / len(deviations)
         return student_factor(len(gains) - 1) * np.sqrt(variances / len(deviations))
 
 
 @dataclass(frozen=True, eq=False)
 class _OrderCoalitions:
-    """Orders of players, and the distinct coalitions of their first players.
+    """Orders of players, and the distinct coalitions of their first players."""
 
-    For `orders` (n, n_players), `coalitions` (m, n_players) are the distinct ones but
-    the empty and the grand coalition. `positions` (n, n_players + 1) are those of
-    each order's coalitions among the empty one, these, and the grand one.
-    """
-
-    orders: NDArray[np.intp]
-    coalitions: NDArray[np.bool_]
+    orders: NDArray[np.intp]  # (n, n_players)
+    coalitions: NDArray[np.bool_]  # (m, n_players), without the empty and grand ones
+    # Of each order's coalitions, from the empty to the grand one, (n, n_players + 1);
+    # 0 is the empty one, 1 to m are `coalitions`, m + 1 is the grand one.
     positions: NDArray[np.intp]
 
     @classmethod
@@ -302,25 +308,26 @@ class _OrderCoalitions:
             positions = np.tile(np.arange(n_players + 1), (n, 1))
             return cls(orders, np.empty((0, n_players), dtype=bool), positions)
         ranks = np.argsort(orders, axis=1)
-        joined = ranks[:, None, :] < np.arange(1, n_players)[:, None]
-        joined = joined.reshape(-1, n_players)
-        # Much faster than np.unique of rows.
-        packed = np.packbits(joined, axis=1)
+        members = ranks[:, None, :] < np.arange(1, n_players)[:, None]
+        members = members.reshape(-1, n_players)
+        # Distinct packed bits: much faster than np.unique of rows.
+        packed = np.packbits(members, axis=1)
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
         positions = np.zeros((n, n_players + 1), dtype=np.intp)
         positions[:, 1:-1] = inverse.reshape(n, -1) + 1
-        positions[:, -1] = len(first) + 1
-        return cls(orders, joined[first], positions)
+        positions[:, -1] = len(index) + 1
+        return cls(orders, members[index], positions)
 
     def gains(
         self,
-        inner: NDArray[np.float64],
-        nobody: NDArray[np.float64],
-        everybody: NDArray[np.float64],
+        responses: NDArray[np.float64],
+        empty: NDArray[np.float64],
+        grand: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Gains of players as they join: (n, n_players, k)."""
-        added = np.diff(np.vstack([nobody, inner, everybody])[self.positions], axis=1)
-        gains = np.empty_like(added)
-        np.put_along_axis(gains, self.orders[:, :, None], added, axis=1)
+        """Gains of players as they join, (n, n_players, k), by values of coalitions."""
+        values = np.vstack([empty, responses, grand])
+        gains_in_order = np.diff(values[self.positions], axis=1)
+        gains = np.empty_like(gains_in_order)
+        np.put_along_axis(gains, self.orders[:, :, None], gains_in_order, axis=1)
         return gains

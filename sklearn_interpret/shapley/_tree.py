@@ -1,4 +1,7 @@
-"""Exact Shapley values of tree ensembles."""
+"""Exact Shapley values of tree ensembles (Lundberg et al., 2020).
+
+`TreeValues` computes the values; this module checks that they add up to predictions.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley.values import add_blocks
+from sklearn_interpret._inspectors.attribution import Attributions
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
@@ -23,8 +27,9 @@ from sklearn_interpret.shapley._tree_values import TreeValues
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
 
-# Number of rows, about, whose values are checked by predictions where there are many.
-_CHECKED = 10_000
+# About the number of rows that are predicted to check that values sum to predictions,
+# where there are at least twice as many. Chosen by hand: errors show in most rows.
+_CHECKED_ROWS = 10_000
 
 
 class TreeSHAP(BaseFormulaAttribution):
@@ -214,14 +219,16 @@ class TreeSHAP(BaseFormulaAttribution):
         self._shares = shares_of(background.weights)
         codes = response.codes(rows).array_if_small()
         self._cached_values = self._make_tree_values(codes)
-        total = np.zeros(response.ensemble.n_outputs)
-        asks = self._asks_model(rows)
+        base_values = np.zeros(response.ensemble.n_outputs)
+        asks_model = self._asks_model(rows)
         for block in slices(rows.n_rows, batch_rows(rows.row_bytes)):
-            for batch, predicted in self._predictions(rows, block, codes[block], asks):
+            for batch, predicted in self._predictions(
+                rows, block, codes[block], asks_model
+            ):
                 if predicted.dtype != np.float64:  # the precision of explanations
                     predicted = response.of_codes(codes[batch])
-                total += self._shares[batch] @ predicted
-        return total
+                base_values += self._shares[batch] @ predicted
+        return base_values
 
     def _make_tree_values(
         self, codes: LazyRows | NDArray[np.integer] | None = None
@@ -240,30 +247,31 @@ class TreeSHAP(BaseFormulaAttribution):
         return self._cached_values
 
     def _asks_model(self, rows: Rows) -> bool:
-        """Whether the model must predict: it may refuse rows, or differ from its
-        trees."""
+        """Whether the model must predict.
+
+        It may refuse rows that its trees take, or differ from them.
+        """
         return not (self._follows_trees and self._trees.takes(rows))
 
     def _predictions(
-        self, rows: Rows, block: slice, codes: NDArray[np.integer], asks: bool
+        self, rows: Rows, block: slice, codes: NDArray[np.integer], asks_model: bool
     ) -> Iterator[tuple[slice, NDArray[np.floating]]]:
-        """Yield batches of rows, as slices, and their predictions."""
+        """Yield batches of a block of rows, as slices of all, and their predictions."""
         for batch in slices(len(codes), batch_rows(rows.row_bytes)):
             in_rows = slice(block.start + batch.start, block.start + batch.stop)
-            if asks:
+            if asks_model:
                 yield in_rows, self._trees.predictions(rows.sliced(in_rows).native)
             else:
                 yield in_rows, self._trees.of_codes(codes[batch])
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         n_outputs = self._trees.ensemble.n_outputs
         values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
-        asks, tree_values = self._asks_model(rows), self._tree_values()
+        asks_model, tree_values = self._asks_model(rows), self._tree_values()
         predictions: Any = None
         # Exact values sum to the predictions: some rows suffice to check that.
-        checks_some = self._trees.additive and not asks and rows.n_rows >= 2 * _CHECKED
+        is_exact = self._trees.additive and not asks_model
+        checks_some = is_exact and rows.n_rows >= 2 * _CHECKED_ROWS
         if checks_some:
             predictions = np.empty((rows.n_rows, n_outputs))
         for block, codes in tree_values.coded_blocks(rows, 1, self.n_jobs):
@@ -271,28 +279,28 @@ class TreeSHAP(BaseFormulaAttribution):
             if checks_some:
                 add_blocks(values[block].transpose(2, 1, 0), blocks)
                 predictions[block] = self.base_values_ + values[block].sum(axis=1)
-                checked = slice(block.start, block.stop, rows.n_rows // _CHECKED)
+                checked = slice(block.start, block.stop, rows.n_rows // _CHECKED_ROWS)
                 predictions[checked] = self._trees.of_codes(codes[:: checked.step])
                 continue
             # Predictions are computed while workers compute the blocks.
-            for batch, predicted in self._predictions(rows, block, codes, asks):
+            for batch, predicted in self._predictions(rows, block, codes, asks_model):
                 if predictions is None:
                     predictions = np.empty((rows.n_rows, n_outputs), predicted.dtype)
                 predictions[batch] = predicted
             add_blocks(values[block].transpose(2, 1, 0), blocks)
         approximation = None if self._trees.additive else "rescaled margins"
-        return values, predictions, {"approximation": approximation}
+        return Attributions(values, predictions, {"approximation": approximation})
 
     def _pair_values(self, rows: Rows) -> NDArray[np.float64]:
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
-        asks, tree_values = self._asks_model(rows), self._tree_values()
+        asks_model, tree_values = self._asks_model(rows), self._tree_values()
         for block, codes in tree_values.coded_blocks(rows, 2, self.n_jobs):
-            # The diagonal holds the values until all pairs are computed.
+            # A view of the diagonal, which holds the values until pairs are completed.
             values = np.einsum("ijjk->ijk", pairs[block])
             blocks = tree_values.value_blocks(codes, 1, self.n_jobs)
-            if asks:
-                for _ in self._predictions(rows, block, codes, asks):
+            if asks_model:
+                for _ in self._predictions(rows, block, codes, asks_model):
                     pass  # the model raises its errors
             add_blocks(values.transpose(2, 1, 0), blocks)
             blocks = tree_values.value_blocks(codes, 2, self.n_jobs)

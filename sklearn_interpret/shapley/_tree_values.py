@@ -1,4 +1,8 @@
-"""Shapley values of rows by the trees of a response, with workers, within memory."""
+"""Shapley values of rows by the trees of a response, with workers, within memory.
+
+Rows come as codes (`TreeEnsemble`), and values as blocks: parts of an array of values
+by key, one for each player or each pair of players, that sum to the values.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +36,8 @@ from sklearn_interpret._model.parallel import (
 )
 from sklearn_interpret._model.rows.base import Rows
 
-# Bytes of the background's tables that are kept even with no working memory.
-_LEAST_KEPT_BYTES = 2**20
+# Bytes of the background's tables that are cached even with no working memory.
+_LEAST_CACHE_BYTES = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,15 +75,16 @@ class TreeValues:
         plan = TreePlan.of_ensemble(trees.ensemble, players, n_players=n_players)
         if codes is None or shares is None:
             return cls(trees, plan, PathDependentGame(trees.ensemble, plan.paths))
-        most_kept = max(working_bytes() / 4, _LEAST_KEPT_BYTES)
-        game = InterventionalGame(trees.ensemble, plan.paths, codes, shares, most_kept)
+        cache_bytes = max(working_bytes() / 4, _LEAST_CACHE_BYTES)
+        game = InterventionalGame(
+            trees.ensemble, plan.paths, codes, shares, cache_bytes
+        )
         return cls(trees, plan, game)
 
     def coded_blocks(
         self, rows: Rows, order: int, n_jobs: int | None
     ) -> Iterator[tuple[slice, NDArray[np.integer]]]:
-        """Yield blocks of rows, as slices that fit the working memory, and their
-        codes."""
+        """Yield blocks of rows that fit the working memory, as slices, and codes."""
         coded, n_keys = self.trees.codes(rows), self.plan.n_keys(order)
         row_bytes = coded.row_bytes
         if not self.trees.additive:
@@ -105,12 +110,10 @@ class TreeValues:
         self, game: Game, codes: NDArray[np.integer], order: int, n_jobs: int | None
     ) -> Blocks:
         """Blocks of values in a game of the sum of the trees."""
-        at_once = min(rows_in_memory(8 * self.plan.n_keys(order)), MOST_AT_ONCE)
-        most_kept = rows_in_memory(1)  # of one byte
-        tasks = value_tasks(
-            self.plan, game, codes, order, rows_at_once=at_once, most_kept=most_kept
-        )
-        n_blocks = len(tasks) * -(-len(codes) // at_once)
+        rows_at_once = min(rows_in_memory(8 * self.plan.n_keys(order)), MOST_AT_ONCE)
+        limits = {"rows_at_once": rows_at_once, "most_kept": rows_in_memory(1)}  # bytes
+        tasks = value_tasks(self.plan, game, codes, order, **limits)
+        n_blocks = len(tasks) * -(-len(codes) // rows_at_once)
         return stream(task_blocks, tasks, n_blocks, n_jobs=n_jobs)
 
     def _rescaled_blocks(
@@ -120,40 +123,42 @@ class TreeValues:
         order: int,
         n_jobs: int | None,
     ) -> Blocks:
-        """Blocks of rescaled values, of a function of the sum of the trees.
+        """Blocks of rescaled values, of a function of the sum of the trees (margin).
 
-        Against one background row, the function's difference is shared out as that of
-        the sum is.
+        Against one background row, values of the margin are multiplied by the slope of
+        the function between the two margins.
         """
         ensemble = self.trees.ensemble
         margins = ensemble.raw_of_codes(codes)
         # The alternative makes tables for each row of the background.
         if game.is_direct(len(codes) // len(game.shares), order):
-            background = ensemble.raw_of_codes(game.codes)
-            for block in slices(len(codes), rows_in_memory(8 * 8 * len(background))):
-                slopes = _secant(self.trees, margins[block], background.T)
+            background_margins = ensemble.raw_of_codes(game.codes)
+            row_bytes = 8 * 8 * len(background_margins)
+            for block in slices(len(codes), rows_in_memory(row_bytes)):
+                slopes = _slopes(self.trees, margins[block], background_margins.T)
                 weights = game.shares * slopes
                 yield block, game.direct_values(self.plan, codes[block], order, weights)
             return
         distinct, shares = game.distinct_rows()
-        background = ensemble.raw_of_codes(distinct)
+        raw = ensemble.raw_of_codes(distinct)
         totals = np.zeros((self.plan.n_keys(order), len(codes)))
-        for share, row, margin in zip(shares, distinct, background, strict=True):
-            against = PathDependentGame.against(ensemble, self.plan.paths, row)
+        for share, row, margin in zip(shares, distinct, raw, strict=True):
+            against_row = PathDependentGame.against(ensemble, self.plan.paths, row)
             values = np.zeros((self.plan.n_keys(order), len(codes)))
-            add_blocks(values, self._blocks(against, codes, order, n_jobs))
-            slopes = _secant(self.trees, margins, margin[None])[:, 0]
+            add_blocks(values, self._blocks(against_row, codes, order, n_jobs))
+            slopes = _slopes(self.trees, margins, margin[None])[:, 0]
             totals += values * (share * slopes)
         yield slice(None), totals
 
 
-def _secant(
+def _slopes(
     trees: TreeResponse, margins: NDArray[np.float64], background: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Slopes of the response between margins (n, 1) and background (1, m): (n, m)."""
     differences = margins - background
+    response_differences = trees.of_sums(margins) - trees.of_sums(background.T).T
     # For close margins the derivative: the quotient would lose all digits.
-    near = np.abs(differences) <= 1e-6 * (1 + np.abs(background))
-    rise = trees.of_sums(margins) - trees.of_sums(background.T).T
-    middle = trees.slope((margins + background)[..., None] / 2)[..., 0]
-    return np.where(near, middle, rise / np.where(near, 1.0, differences))
+    is_close = np.abs(differences) <= 1e-6 * (1 + np.abs(background))
+    derivatives = trees.slope((margins + background)[..., None] / 2)[..., 0]
+    quotients = response_differences / np.where(is_close, 1.0, differences)
+    return np.where(is_close, derivatives, quotients)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._inspectors.attribution import BaseAttribution
+from sklearn_interpret._inspectors.attribution import Attributions, BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import players_of
 from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.rows.base import Rows
@@ -28,7 +28,7 @@ from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
-KINDS: dict[str, type[Any]] = {
+_ESTIMATORS: dict[str, type[Any]] = {
     "tree": TreeSHAP,
     "linear": LinearSHAP,
     "exact": ExactShapley,
@@ -36,28 +36,17 @@ KINDS: dict[str, type[Any]] = {
     "permutation": ShapleySampling,
 }
 
-# Background rows of the algorithms that evaluate the model for each of them.
-_BACKGROUND = 100
-
-# Default budget: all coalitions of ten players.
+# Default number of background rows of the algorithms that call the model for each.
+_BACKGROUND_ROWS = 100
+# Default number of coalitions, up to which "auto" is exact: all of ten players.
 _BUDGET = 2**10
-
-
-def _is_sum(rows: Rows, *response: Any) -> bool:
-    """Whether the response to rows is a sum of trees."""
-    trees = formula([explained_response], *response)
-    return trees is not None and trees.additive and trees.agrees(rows)
-
-
-def _is_linear(rows: Rows, *response: Any) -> bool:
-    """Whether the response to rows is a linear function."""
-    return formula([explained_linear], *response, rows=rows) is not None
 
 
 def _has_interaction_values(inspector: Any) -> bool:
     """Whether the chosen estimator has interaction values."""
-    kind = KINDS.get(getattr(inspector, "algorithm_", inspector.algorithm))
-    return kind is None or hasattr(kind, "interaction_values")
+    algorithm = getattr(inspector, "algorithm_", inspector.algorithm)
+    estimator = _ESTIMATORS.get(algorithm)  # None for "auto" before `fit`
+    return estimator is None or hasattr(estimator, "interaction_values")
 
 
 @estimator_dataclass
@@ -183,7 +172,7 @@ class ShapleyValues(BaseAttribution):
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
         "background": "no_validation",
-        "algorithm": [StrOptions({"auto", *KINDS})],
+        "algorithm": [StrOptions({"auto", *_ESTIMATORS})],
         "budget": [Interval(Integral, 2, None, closed="left"), None],
     }
 
@@ -196,30 +185,33 @@ class ShapleyValues(BaseAttribution):
     def _choose_sample(
         self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Sample:
-        self.algorithm_ = self._chosen(rows)
+        self.algorithm_ = self._choose_algorithm(rows)
         subsample = self.subsample
         if subsample is None and self.algorithm_ not in ("tree", "linear"):
-            subsample = _BACKGROUND
+            subsample = _BACKGROUND_ROWS
         return self._draw(
             Sample.of_positive_weight(rows, y, weights), subsample, self.random_state
         )
 
-    def _chosen(self, rows: Rows) -> Any:
-        """The algorithm that is used."""
+    def _choose_algorithm(self, rows: Rows) -> Any:
+        """The algorithm: the user's, or the first that is exact within the budget."""
         if self.algorithm != "auto":
             return self.algorithm
-        for algorithm, explains in (("tree", _is_sum), ("linear", _is_linear)):
-            if explains(rows, self.estimator_, self.response_method, self.target):
-                return algorithm
+        response = self.estimator_, self.response_method, self.target
+        trees = read_formula([explained_response], *response)
+        if trees is not None and trees.additive and trees.agrees(rows):
+            return "tree"
+        if read_formula([explained_linear], *response, rows=rows) is not None:
+            return "linear"
         players, _ = players_of(self, rows)
         budget = _BUDGET if self.budget is None else self.budget
-        affordable = 2 ** len(players) <= min(budget, 2**MOST_PLAYERS)
-        return "exact" if affordable else "kernel"
+        is_affordable = 2 ** len(players) <= min(budget, 2**MOST_PLAYERS)
+        return "exact" if is_affordable else "kernel"
 
     def _fit_base_values(
         self, background: Sample, response: Any
     ) -> NDArray[np.float64]:
-        inspector = KINDS[self.algorithm_](
+        inspector = _ESTIMATORS[self.algorithm_](
             FrozenEstimator(self.estimator_),
             feature_groups=self.feature_groups,
             response_method=self.response_method,
@@ -228,25 +220,24 @@ class ShapleyValues(BaseAttribution):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        inspector.set_params(**self._budgeted())
+        inspector.set_params(**self._budget_parameters())
         inspector.fit(background.rows.native, sample_weight=background.weights)
         self.inspector_, self._response_name = inspector, inspector._response_name
         return np.atleast_1d(inspector.base_values_)
 
-    def _budgeted(self) -> dict[str, Any]:
+    def _budget_parameters(self) -> dict[str, Any]:
         """Parameters of the chosen estimator that follow from the budget."""
         if self.budget is None:
             return {}
         if self.algorithm_ == "kernel":
             return {"n_coalitions": self.budget}
         if self.algorithm_ == "permutation":
-            steps = max(len(self.features_) - 1, 1)
-            return {"n_permutations": max(2, self.budget // steps)}
+            # All coalitions of a permutation but the empty and the grand one.
+            n_coalitions = max(len(self.features_) - 1, 1)
+            return {"n_permutations": max(2, self.budget // n_coalitions)}
         return {}
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         return self.inspector_._attribute(rows)
 
     def _pair_values(self, rows: Rows) -> NDArray[np.float64]:

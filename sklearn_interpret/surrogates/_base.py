@@ -1,4 +1,8 @@
-"""Base of the local surrogates: samples around a row, and models fitted to them."""
+"""Base of the local surrogates: samples around a row, and models fitted to them.
+
+A `Sampler` draws the samples (Ribeiro, Singh & Guestrin 2016, LIME); `fit_locally`
+fits a surrogate to those of each row.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from dataclasses import field
 from functools import lru_cache, partial
 from itertools import chain, combinations
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +28,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import limit_threads, run, slices, worker_slices
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -40,14 +44,16 @@ from sklearn_interpret.surrogates._local_fits import (
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.local.masks import Masks
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.surrogates._local_fits import LocalFit
 
 # `RandomState.randint` draws below this on all platforms.
 _LARGEST_SEED = np.iinfo(np.int32).max
-# Largest number of rows, evenly spaced in those of `fit`, and draws of `stability_`:
-# the cost of 50 explanations.
-_ROWS_REDRAWN, _REDRAWS = 10, 5
+# Largest number of rows, evenly spaced in those of `fit`, and number of draws for
+# `stability_`: documented, the cost of 50 explanations.
+_N_REDRAWN_ROWS = 10
+_N_REDRAWS = 5
 # Default kernel width of texts and images, in cosine distance: that of lime.
 _WIDTH_OF_MASKS = 0.25
 
@@ -65,6 +71,14 @@ class Sampler(ABC):
         """Yield the `Neighbourhood` of each row."""
 
 
+class MaskedSample(NamedTuple):
+    """A text or image in segments (or words), some of which can be left out."""
+
+    n_segments: int
+    make_copies: Callable[[NDArray[np.bool_]], Any]  # of masks of those present
+    batch_size: int  # copies in one call of the model
+
+
 class MaskSampler(Sampler):
     r"""Copies of texts or images without some of their words or segments.
 
@@ -77,9 +91,7 @@ class MaskSampler(Sampler):
     response : Response
         The model.
     split : callable
-        ``split(sample)`` returns the number of segments of a sample, a function from
-        masks of present ones, (m, n_segments), to copies for the model, and the number
-        of copies per call.
+        ``split(sample)``: the `MaskedSample`.
     draw : callable
         ``draw(n_segments, n_masks, rng)``: the `Masks`.
     n_samples : int
@@ -92,9 +104,9 @@ class MaskSampler(Sampler):
 
     def __init__(
         self,
-        response: Any,
-        split: Callable[..., Any],
-        draw: Callable[..., Any],
+        response: Response,
+        split: Callable[[Any], MaskedSample],
+        draw: Callable[[int, int, np.random.Generator], Masks],
         n_samples: int,
         kernel_width: float | None,
         seed: list[int],
@@ -107,18 +119,18 @@ class MaskSampler(Sampler):
         """Yield the neighbourhood of each sample that `rows` iterates over."""
         masks_of = lru_cache(maxsize=8)(self._masks)
         for sample in rows:
-            n_segments, make_copies, at_once = self.split(sample)
-            masks = masks_of(n_segments)
+            masked = self.split(sample)
+            masks = masks_of(masked.n_segments)
             responses = [
-                self.response(make_copies(masks.present[batch]))
-                for batch in slices(len(masks.present), at_once)
+                self.response(masked.make_copies(masks.present[batch]))
+                for batch in slices(len(masks.present), masked.batch_size)
             ]
             squares = cosine_distances(masks.present) ** 2
             yield Neighbourhood(
                 design=masks.present.astype(np.float64),
                 responses=np.concatenate(responses),
-                weights=masks.shares * gaussian(squares, self.kernel_width),
-                origin=np.ones(n_segments),
+                weights=masks.probabilities * gaussian(squares, self.kernel_width),
+                origin=np.ones(masked.n_segments),
                 complete=masks.complete,
             )
 
@@ -162,16 +174,16 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
 
     _caches: ClassVar[tuple[str, ...]] = ("_stability",)
     # Advice for a better fidelity.
-    _better: ClassVar[str] = "a smaller kernel_width, or more features"
+    _advice: ClassVar[str] = "a smaller kernel_width, or more features"
 
-    def _inspect(self, sample: Sample, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         if self.surrogate is not None:
             check_local_surrogate(self.surrogate)
         self._response = response
         self._stability: float | None = None
-        last = sample.rows.n_rows - 1
-        evenly = np.linspace(0, last, min(last + 1, _ROWS_REDRAWN)).astype(np.intp)
-        self._redrawn = sample.rows.take(evenly)
+        n_rows = sample.rows.n_rows
+        evenly = np.linspace(0, n_rows - 1, min(n_rows, _N_REDRAWN_ROWS))
+        self._redrawn_rows = sample.rows.take(evenly.astype(np.intp))
         self.response_method_ = response.method
         n_outputs = plain_responses(response, sample.rows.take([0])).shape[1]
         self.output_names_ = response.output_names(n_outputs)
@@ -247,18 +259,18 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             return
         # fmin: NaN only if no output has an R².
         worst = np.array([np.fmin.reduce(fit.fidelity) for fit in fits])
-        unknown = np.flatnonzero(np.isnan(worst))
-        if len(unknown):
+        undefined = np.flatnonzero(np.isnan(worst))
+        if len(undefined):
             warn(
-                f"Ignore the weights of {len(unknown)} of {len(fits)} rows, the first "
-                f"of them row {unknown[0]}: the model responds alike to all samples "
-                "around them, and R² is undefined there.",
+                f"Ignore the weights of {len(undefined)} of {len(fits)} rows, the "
+                f"first of them row {undefined[0]}: the model responds alike to all "
+                "samples around them, and R² is undefined there.",
                 UndefinedFidelityWarning,
             )
         n_low = np.count_nonzero(worst < self.min_fidelity)
         if n_low:
             warn(
-                f"Try {self._better}, or read the weights with care: the surrogates "
+                f"Try {self._advice}, or read the weights with care: the surrogates "
                 f"of {n_low} of {len(fits)} rows explain less of the model around "
                 f"them than min_fidelity={self.min_fidelity:g} asks; the lowest R² is "
                 f"{np.nanmin(worst):.3g}, that of row {np.nanargmin(worst)}.",
@@ -305,7 +317,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             return np.ones(rows.n_rows)
         draws = [
             self._fits(rows, self._make_sampler([self._seed, draw]))
-            for draw in counted(range(n_redraws))
+            for draw in with_progress(range(n_redraws))
         ]
         return np.array(
             [_similarity(fits, n_features) for fits in zip(*draws, strict=True)]
@@ -320,7 +332,8 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         """
         check_is_fitted(self)
         if self._stability is None:
-            scores = self.stability_score(self._redrawn.native, n_redraws=_REDRAWS)
+            rows = self._redrawn_rows.native
+            scores = self.stability_score(rows, n_redraws=_N_REDRAWS)
             self._stability = float(scores.mean())
         return self._stability
 
@@ -328,7 +341,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
 def _fit_all(fit: Callable[..., Any], sampler: Sampler, rows: Any) -> list[LocalFit]:
     # The fits are too small for threads.
     with limit_threads(1):
-        samples = counted(sampler.neighbourhoods(rows), rows.n_rows)
+        samples = with_progress(sampler.neighbourhoods(rows), rows.n_rows)
         return [fit(neighbourhood) for neighbourhood in samples]
 
 
@@ -336,8 +349,10 @@ def _similarity(fits: tuple[LocalFit, ...], n_features: int) -> float:
     """Mean Jaccard similarity of a row's strongest features between its fits."""
     similarities = []
     for output in range(fits[0].coefficients.shape[1]):
-        tops = [frozenset(fit.strongest(output)[:n_features].tolist()) for fit in fits]
+        strongest = [set(fit.strongest(output)[:n_features].tolist()) for fit in fits]
         similarities += [
-            len(a & b) / len(a | b) for a, b in combinations(tops, 2) if a | b
+            len(first & second) / len(first | second)
+            for first, second in combinations(strongest, 2)
+            if first | second
         ]
     return float(np.mean(similarities)) if similarities else 1.0

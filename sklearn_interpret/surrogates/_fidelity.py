@@ -95,7 +95,7 @@ class Fidelity:
 
     def _scored(
         self,
-        rows: Any,
+        rows: Rows,
         weights: NDArray[np.float64],
         responses: NDArray[np.float64],
         labels: Any,

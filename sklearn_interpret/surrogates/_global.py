@@ -37,11 +37,15 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 )
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates._fidelity import Fidelity
-from sklearn_interpret.surrogates._inside import QUANTILES, surrogate_blocks
+from sklearn_interpret.surrogates._leaves_and_coefficients import (
+    QUANTILES,
+    surrogate_blocks,
+)
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -212,7 +216,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     ) -> Any:
         return super()._choose_sample(rows, y, _weights_inside(self, rows, weights))
 
-    def _inspect(self, sample: Sample, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         if self.surrogate is not None:
             check_surrogate(self.surrogate)
         check_has_classes(self.estimator_)
@@ -240,8 +244,10 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         if labels is not None and predictions.why_no_labels() is None:
             learned = predictions.predictions(rows.native)
             self.agreement_ = agreement(labels, learned, weights)
-        values = rows, weights, responses, predictions.responses(rows.native)
-        self._table = surrogate_blocks(self, *values)
+        learned_responses = predictions.responses(rows.native)
+        self._table = surrogate_blocks(
+            self, rows, weights, responses, learned_responses
+        )
         self._warn()
 
     def _result_blocks(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""LIME for images."""
+"""LIME for images (Ribeiro, Singh & Guestrin 2016)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,7 +17,7 @@ from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import limit_threads, run, slices
-from sklearn_interpret._model.rows.base import rounded
+from sklearn_interpret._model.rows.base import rounded_to
 from sklearn_interpret._model.rows.images import (
     Images,
     as_image_rows,
@@ -30,11 +30,16 @@ from sklearn_interpret._model.surrogates.segments import (
     default_number,
 )
 from sklearn_interpret.explanations._selection import output_position
-from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
+from sklearn_interpret.surrogates._base import (
+    BaseLocalSurrogate,
+    MaskedSample,
+    MaskSampler,
+)
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.surrogates._base import Sampler
     from sklearn_interpret.surrogates._local_fits import LocalFit
 
@@ -339,22 +344,22 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         _check_colour(self.hide_color, images)
         return images
 
-    def _fit_samplers(self, sample: Any) -> None:
+    def _fit_samplers(self, sample: Sample) -> None:
         self._segments: NDArray[np.intp] | None = None
-        self._images: Images = sample.rows
+        self._images = cast(Images, sample.rows)
         _ = self._images.pixels  # raises an error if pixels are not numbers
 
     def _make_sampler(self, seed: list[int]) -> Sampler:
         return MaskSampler(
             self._response,
-            partial(_segmented, colour=self.hide_color),
+            partial(_masked_image, colour=self.hide_color),
             independent_masks,
             self.n_samples,
             self.kernel_width,
             seed,
         )
 
-    def _fits(self, rows: Any, sampler: Sampler) -> list[LocalFit]:
+    def _fits(self, rows: Images, sampler: Sampler) -> list[LocalFit]:
         if not rows.segments:
             rows.segments = self._find_segments(rows)
         return super()._fits(rows, sampler)
@@ -364,6 +369,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         segment = partial(
             _segments, function=self.segmentation, n_segments=self.n_segments
         )
+        # As many blocks as workers: the last ones may be smaller.
         step = -(-rows.n_rows // effective_n_jobs(self.n_jobs))
         tasks = [(segment, rows.pixels[block]) for block in slices(rows.n_rows, step)]
         blocks = run(_segment_all, tasks, n_jobs=self.n_jobs)
@@ -378,21 +384,21 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         return self._segments
 
     def _explanation(
-        self, rows: Any, fits: list[LocalFit], **fields: Any
+        self, rows: Images, fits: list[LocalFit], **fields: Any
     ) -> ImageExplanation:
-        sizes = [len(fit.coefficients) for fit in fits]
-        arrays = fields_of(fits, list(map(np.arange, sizes)), max(sizes))
+        n_segments = [len(fit.coefficients) for fit in fits]
+        positions = list(map(np.arange, n_segments))
         return ImageExplanation(
-            **by_output(arrays),
+            **by_output(fields_of(fits, positions, max(n_segments))),
             **fields,
             segments=np.stack(rows.segments),
             images=rows.pixels,
         )
 
 
-def _segmented(image: Any, colour: Any) -> tuple[int, Callable[..., Any], int]:
-    """An image for `MaskSampler`: number of segments, masker, copies per call."""
-    return image.n_segments, image.masker(colour), image.at_once
+def _masked_image(image: Any, colour: Any) -> MaskedSample:
+    """One of the `Images`, whose segments a colour can hide, for `MaskSampler`."""
+    return MaskedSample(image.n_segments, image.masker(colour), image.at_once)
 
 
 def _segments(
@@ -436,5 +442,5 @@ def _check_colour(colour: Any, images: Images) -> None:
     if not isinstance(dtype, np.dtype) or dtype.kind not in "biu":
         return
     with np.errstate(invalid="ignore"):
-        if not np.array_equal(rounded(numbers, dtype), np.rint(numbers)):
+        if not np.array_equal(rounded_to(numbers, dtype), np.rint(numbers)):
             raise ValueError(f"hide_color={colour!r} does not fit the dtype {dtype}.")

@@ -1,8 +1,8 @@
-"""LIME for tables."""
+"""LIME for tables (Ribeiro, Singh & Guestrin 2016)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from sklearn_interpret._core.local.linear_surrogates import LocalMoments
 from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.independent_columns import (
     IndependentColumns,
 )
@@ -32,17 +32,20 @@ from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import Neighbourhood, by_output, fields_of
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.marginals import Location
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.surrogates._local_fits import LocalFit
 
 # Default number of bins of equal weight: quartiles, as in lime.
 _QUARTILES = 4
-# Default kernel widths in units of the root of the number of features; the first is
-# lime's. Two samples differ by two squared standard deviations in a number, but by at
-# most one in a bin, and bins approximate the model less closely: a narrower kernel
-# compensates both.
-_WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
+# Default kernel widths in units of the root of the number of features: of numbers that
+# of lime. Two samples differ by two squared standard deviations in a number, but by at
+# most one in a bin, and bins approximate the model less closely: a narrower kernel,
+# chosen by hand, compensates both.
+_WIDTH_OF_NUMBERS = 0.75
+_WIDTH_OF_BINS = 0.3
 
 
 @estimator_dataclass
@@ -218,7 +221,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
     }
 
     _caches: ClassVar[tuple[str, ...]] = ("_importances", "_stability")
-    _better: ClassVar[str] = (
+    _advice: ClassVar[str] = (
         "discretize=False, a smaller kernel_width, or more features"
     )
 
@@ -240,40 +243,42 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
             unit = _WIDTH_OF_BINS if n_bins else _WIDTH_OF_NUMBERS
             width = unit * np.sqrt(rows.n_columns)
         self.kernel_width_ = float(width)
-        self._products = self._read_products()
-        self.method_ = "sampling" if self._products is None else "tree"
+        self._exact_trees = self._read_trees()
+        self.method_ = "sampling" if self._exact_trees is None else "tree"
 
-    def _read_products(self) -> Any:
+    def _read_trees(self) -> IndependentColumns | None:
         """The model's trees over independent columns, or None if they can't be used."""
         if self.method == "sampling":
             return None
-        wrong = {
+        needs_samples = {
             "correlated": self.correlated,
             "sample_around": self.sample_around != "training",
             "surrogate": self.surrogate is not None,
         }
-        refused = [name for name, is_wrong in wrong.items() if is_wrong]
-        if refused and self.method == "tree":
-            name = refused[0]
-            raise ValueError(
-                f'method="tree" uses no samples; {name}={getattr(self, name)!r} '
-                "needs them."
-            )
-        if refused:
-            return None
-        sizes = [len(column.labels) for column in self._marginals.columns]
-        columns = self._response, self._marginals.levels(), sizes
-        return formula([IndependentColumns], *columns, required=self.method == "tree")
+        for name, needs_them in needs_samples.items():
+            if needs_them and self.method == "tree":
+                raise ValueError(
+                    f'method="tree" uses no samples; {name}={getattr(self, name)!r} '
+                    "needs them."
+                )
+            if needs_them:
+                return None
+        n_values = [len(column.labels) for column in self._marginals.columns]
+        columns = self._response, self._marginals.levels(), n_values
+        return read_formula(
+            [IndependentColumns], *columns, required=self.method == "tree"
+        )
 
     def _make_sampler(self, seed: list[int]) -> Sampler:
         rng = np.random.default_rng(seed)
         marginals, width = self._marginals, self.kernel_width_
         if self.sample_around == "training" and not self.correlated:
             points = quasi_random_points(self.n_samples, len(marginals.columns), rng)
-            samples, located = marginals.draw(points)
+            samples, locations = marginals.draw(points)
             responses = plain_responses(self._response, as_rows(samples))
-            products = self._products
-            return _SharedSamples(marginals, width, located, responses, products)
+            return _SharedSamples(
+                marginals, width, locations, responses, self._exact_trees
+            )
         draws = LocalDraws(
             marginals,
             self._weights,
@@ -302,12 +307,12 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         if self._importances is None:
             with progress_of(self, "feature_importances_"):
                 fits = self._fits(self._marginals.rows, self._sampler)
-            sizes = [np.abs(fit.coefficients).mean(axis=1) for fit in fits]
-            self._importances = np.average(sizes, axis=0, weights=self._weights)
+            strengths = [np.abs(fit.coefficients).mean(axis=1) for fit in fits]
+            self._importances = np.average(strengths, axis=0, weights=self._weights)
         return self._importances
 
     def _explanation(
-        self, rows: Any, fits: list[LocalFit], **fields: Any
+        self, rows: Rows, fits: list[LocalFit], **fields: Any
     ) -> LocalExplanation:
         marginals = self._marginals
         scales, centers = marginals.scales[:, None], marginals.centers[:, None]
@@ -357,7 +362,7 @@ class _TableSampler(Sampler):
 class _SharedSamples(_TableSampler):
     """The same samples and responses for all rows.
 
-    With `products`, surrogates are fitted to exact moments of the distribution.
+    With `exact_trees`, surrogates are fitted to exact moments of the distribution.
     """
 
     def __init__(
@@ -366,28 +371,31 @@ class _SharedSamples(_TableSampler):
         width: float,
         samples: Location,
         responses: NDArray[np.float64],
-        products: Any = None,
+        exact_trees: IndependentColumns | None = None,
     ) -> None:
         super().__init__(marginals, width)
         self._samples, self._responses = samples, responses
-        self._products, self.exact = products, products is not None
+        self._exact_trees, self.exact = exact_trees, exact_trees is not None
 
-    def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
+    def neighbourhoods(self, rows: Rows) -> Iterator[Neighbourhood]:
         """Yield the samples with the weights for each row."""
-        step = self._products.block_rows if self.exact else rows.n_rows
+        trees = self._exact_trees
+        step = rows.n_rows if trees is None else trees.block_rows
         for block in slices(rows.n_rows, step):
             origins = self._marginals.locate(rows.sliced(block))
-            moments: list[LocalMoments] | list[None] = [None] * len(origins.codes)
-            if self.exact:
-                moments = self._moments(origins)
+            moments: Sequence[LocalMoments | None] = [None] * len(origins.codes)
+            if trees is not None:
+                moments = self._moments(trees, origins)
             for row, exact_moments in enumerate(moments):
                 yield self._neighbourhood(
                     self._samples, self._responses, origins.take([row]), exact_moments
                 )
 
-    def _moments(self, origins: Location) -> list[LocalMoments]:
+    def _moments(
+        self, trees: IndependentColumns, origins: Location
+    ) -> list[LocalMoments]:
         """Exact moments of the weighted distribution, for each row."""
-        moments = self._products.moments(
+        moments = trees.moments(
             *self._marginals.local_probabilities(origins, self._width)
         )
         return [
@@ -406,12 +414,12 @@ class _SamplesAroundRows(_TableSampler):
     """Samples around each row, from the same draws."""
 
     def __init__(
-        self, marginals: Marginals, width: float, draws: LocalDraws, response: Any
+        self, marginals: Marginals, width: float, draws: LocalDraws, response: Response
     ) -> None:
         super().__init__(marginals, width)
         self._draws, self._response = draws, response
 
-    def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
+    def neighbourhoods(self, rows: Rows) -> Iterator[Neighbourhood]:
         """Yield the samples around each row."""
         n_samples = self._draws.n_samples
         step = max(1, batch_rows(rows.row_bytes) // n_samples)

@@ -1,4 +1,4 @@
-"""LIME for texts."""
+"""LIME for texts (Ribeiro, Singh & Guestrin 2016)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret.explanations._selection import output_position
-from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
+from sklearn_interpret.surrogates._base import (
+    BaseLocalSurrogate,
+    MaskedSample,
+    MaskSampler,
+)
 from sklearn_interpret.surrogates._local_explanation import (
     LocalExplanation,
     r_squared_text,
@@ -27,8 +31,9 @@ from sklearn_interpret.surrogates._local_explanation import (
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.local.tokens import Splitter
+    from sklearn_interpret._core.local.tokens import Key, Splitter
     from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret._model.rows.texts import TextRows
     from sklearn_interpret.surrogates._base import Sampler
     from sklearn_interpret.surrogates._local_fits import LocalFit
 
@@ -39,8 +44,10 @@ UP_RGB, DOWN_RGB = (213, 94, 0), (0, 114, 178)
 LEAST_ALPHA, MOST_ALPHA = 0.1, 0.7
 # Weights below this, relative to the largest, are rounding errors.
 _NEGLIGIBLE = 1e-9
-# Most texts, outputs and pieces of a text in the HTML repr.
-_SHOWN_TEXTS, _SHOWN_OUTPUTS, _SHOWN_PIECES = 3, 3, 600
+# Most texts, outputs and pieces of a text in the HTML repr, which is to fit a screen.
+_N_HTML_TEXTS = 3
+_N_HTML_OUTPUTS = 3
+_N_HTML_PIECES = 600
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,19 +212,21 @@ class TextExplanation(LocalExplanation):
             if array is not None
         )
 
-    def _html(self, row: int, outputs: Sequence[int], most: int | None = None) -> str:
-        """HTML of the first `most` pieces of a text, highlighted for each output."""
+    def _html(
+        self, row: int, outputs: Sequence[int], max_pieces: int | None = None
+    ) -> str:
+        """HTML of the first pieces of a text, highlighted for each output."""
         weights = [self._of_output(row, output)[0] for output in outputs]
         largest = max((np.abs(w).max(initial=0.0) for w in weights), default=0.0)
         blocks = []
-        for output, of_words in zip(outputs, weights, strict=True):
+        for output, word_weights in zip(outputs, weights, strict=True):
             head = f"Text {row}, output {self.output_names[output]}"
             head = ": ".join(filter(None, [head, self._facts(row, output)]))
             blocks.append(
                 f'<div style="color: #333; font-size: 0.9em">{escape(head)}</div>'
                 '<div style="white-space: pre-wrap; overflow-wrap: anywhere; '
                 'line-height: 1.6; margin: 0 0 0.8em 0">'
-                f"{self._marked(row, of_words, largest, most)}</div>"
+                f"{self._marked(row, word_weights, largest, max_pieces)}</div>"
             )
         style = "background: white; color: black; padding: 0.4em"
         html = f'<div style="{style}">{"".join(blocks)}</div>'
@@ -225,12 +234,14 @@ class TextExplanation(LocalExplanation):
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
     def _marked(
-        self, row: int, weights: NDArray[np.float64], largest: float, most: int | None
+        self, row: int, weights: NDArray[Any], largest: float, max_pieces: int | None
     ) -> str:
         """HTML of a text, with its weighted words in tags."""
         pieces, features = self.tokens[row], self.token_features[row]
         marked = []
-        for piece, feature in zip(pieces[:most], features[:most], strict=True):
+        for piece, feature in zip(
+            pieces[:max_pieces], features[:max_pieces], strict=True
+        ):
             weight = weights[feature] if feature >= 0 else 0.0
             alpha = highlight(weight, largest)
             if not alpha:
@@ -243,20 +254,20 @@ class TextExplanation(LocalExplanation):
                 f'rgba({red}, {green}, {blue}, {alpha:.2f}); border-radius: 0.2em">'
                 f"{escape(piece)}</span>"
             )
-        if most is not None and len(pieces) > most:
+        if max_pieces is not None and len(pieces) > max_pieces:
             marked.append(" …")
         return "".join(marked)
 
     def _repr_html_(self) -> str:
         """Return the first texts with their words highlighted."""
         n_rows, n_outputs = len(self), len(self.output_names)
-        texts = range(min(n_rows, _SHOWN_TEXTS))
-        outputs = range(min(n_outputs, _SHOWN_OUTPUTS))
+        texts = range(min(n_rows, _N_HTML_TEXTS))
+        outputs = range(min(n_outputs, _N_HTML_OUTPUTS))
         head = (
             f"{type(self).__name__}: {n_rows} texts, {self.values.shape[1]} words, "
             f"{n_outputs} outputs; orange raises the response, blue lowers it"
         )
-        blocks = [self._html(row, outputs, _SHOWN_PIECES) for row in texts]
+        blocks = [self._html(row, outputs, _N_HTML_PIECES) for row in texts]
         return f"<div><div>{escape(head)}</div>{''.join(blocks)}</div>"
 
 
@@ -420,17 +431,17 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
 
     def _make_sampler(self, seed: list[int]) -> Sampler:
         split = partial(
-            _segmented, split=self._split, like=self._like, mask_token=self.mask_token
+            _masked_text, split=self._split, like=self._like, mask_token=self.mask_token
         )
         return MaskSampler(
             self._response, split, sized_masks, self.n_samples, self.kernel_width, seed
         )
 
     def _explanation(
-        self, rows: Any, fits: list[LocalFit], **fields: Any
+        self, rows: TextRows, fits: list[LocalFit], **fields: Any
     ) -> TextExplanation:
         texts = [self._split(text) for text in rows]
-        numbers: dict[tuple[str, int], int] = {}
+        numbers: dict[Key, int] = {}  # of the words of all texts
         positions = [
             np.array([numbers.setdefault(k, len(numbers)) for k in text.keys], np.intp)
             for text in texts
@@ -442,6 +453,7 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
             tokens=as_objects([text.pieces for text in texts]),
             token_features=as_objects(
                 [
+                    # The last entry is that of pieces between words: feature -1.
                     np.append(columns, -1)[text.features].tolist()
                     for text, columns in zip(texts, positions, strict=True)
                 ]
@@ -449,14 +461,14 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
         )
 
 
-def _segmented(
-    text: str, split: Splitter, like: Any, mask_token: str | None
-) -> tuple[int, Callable[..., Any], int]:
-    """A text for `MaskSampler`: number of words, masker, copies per call."""
+def _masked_text(
+    text: str, split: Splitter, like: TextRows, mask_token: str | None
+) -> MaskedSample:
+    """A text whose words can be left out, for `MaskSampler`."""
     tokens = split(text)
-    size = copied_bytes(text, tokens, mask_token)
+    batch_size = batch_rows(copied_bytes(text, tokens, mask_token))
 
     def make_copies(present: NDArray[np.bool_]) -> Any:
         return like.like(tokens.copies(present, mask_token))
 
-    return len(tokens.keys), make_copies, batch_rows(size)
+    return MaskedSample(len(tokens.keys), make_copies, batch_size)

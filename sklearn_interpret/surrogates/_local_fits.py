@@ -1,4 +1,9 @@
-"""Surrogates fitted to the samples around a row."""
+"""Surrogates fitted to the samples around a row.
+
+`fit_locally` selects features of a `Neighbourhood` by one of `SELECTIONS` and fits a
+surrogate for each output of the model; `fields_of` stacks the `LocalFit` of all rows.
+Shapes: n samples, p features and k outputs.
+"""
 
 from __future__ import annotations
 
@@ -165,7 +170,8 @@ def fit_locally(
     p, k = samples.design.shape[1], samples.responses.shape[1]
     moments, weights = samples.moments, samples.weights
     # Scale by powers of two: squares do not overflow, and no digit changes.
-    units = np.ldexp(1.0, np.frexp(np.abs(samples.responses).max(axis=0))[1] - 1)
+    _, exponents = np.frexp(np.abs(samples.responses).max(axis=0))
+    units = np.ldexp(1.0, exponents - 1)
     if moments is None:
         scaled = samples.responses / units
         moments = LocalMoments.of_samples(samples.design, scaled, weights)
@@ -173,34 +179,35 @@ def fit_locally(
         moments = replace(
             moments, response=moments.response / units, cross=moments.cross / units
         )
-    sampled = samples.moments is None and not samples.complete
+    is_sampled = samples.moments is None and not samples.complete
     size = p if n_features is None else int(min(n_features, p))
     select = SELECTIONS["none" if size == p else selection]
     coefficients, errors = np.zeros((2, p, k))
-    selected, linear = np.zeros((p, k), dtype=bool), True
+    selected, is_linear = np.zeros((p, k), dtype=bool), True
     intercept, prediction, fidelity = np.empty((3, k))
-    for output, (response, unit) in enumerate(
-        zip(samples.responses.T, units, strict=True)
-    ):
-        chosen = np.sort(select(moments, output, size))
-        selected[chosen, output] = True
-        design, origin = samples.design[:, chosen], samples.origin[None, chosen]
+    for output, unit in enumerate(units):
+        response = samples.responses[:, output]
+        features = np.sort(select(moments, output, size))
+        selected[features, output] = True
+        design, origin = samples.design[:, features], samples.origin[None, features]
         if surrogate is None:
-            slopes = moments.coefficients(chosen, output)
-            start = unit * moments.intercept(chosen, slopes, output)
-            slopes = unit * slopes
-            predicted, at_row = (start + X @ slopes for X in (design, origin))
-            if sampled:
-                missed = (response - predicted) / unit
-                sampling = moments.sampling_errors(chosen, design, missed, weights)
-                errors[chosen, output] = unit * sampling
+            scaled_slopes = moments.coefficients(features, output)
+            constant = unit * moments.intercept(features, scaled_slopes, output)
+            slopes = unit * scaled_slopes
+            predicted, at_row = (constant + rows @ slopes for rows in (design, origin))
+            if is_sampled:
+                residuals = (response - predicted) / unit
+                errors[features, output] = unit * moments.sampling_errors(
+                    features, design, residuals, weights
+                )
         else:
             model = clone(surrogate).fit(design, response, sample_weight=weights)
-            slopes, start, linear = _read(model, unit * moments.response[output])
+            mean_response = unit * moments.response[output]
+            slopes, constant, is_linear = _read(model, mean_response)
             predicted, at_row = map(model.predict, (design, origin))
-        coefficients[chosen, output] = slopes
-        intercept[output], prediction[output] = start, at_row[0]
-        fidelity[output] = r_squared(response[:, None], predicted[:, None], weights)[0]
+        coefficients[features, output] = slopes
+        intercept[output], prediction[output] = constant, at_row[0]
+        (fidelity[output],) = r_squared(response[:, None], predicted[:, None], weights)
     return LocalFit(
         coefficients=coefficients,
         errors=None if surrogate is not None else errors,
@@ -208,7 +215,7 @@ def fit_locally(
         intercept=intercept,
         prediction=prediction,
         fidelity=fidelity,
-        linear=linear,
+        linear=is_linear,
     )
 
 

@@ -88,7 +88,7 @@ def known_smoothing(monkeypatch):
     smoothed = partial(additive.GAMRegressor, smoothing=1.0)
     monkeypatch.setattr(additive, "GAMRegressor", smoothed)
     monkeypatch.setattr(_nuisance, "_N_SPLINES", 4)
-    monkeypatch.setattr(_nuisance, "_OF_CURVES", 4)
+    monkeypatch.setattr(_nuisance, "_N_SPLINES_BY_LEVEL", 4)
 
 
 def drawn(X, y):
@@ -500,7 +500,7 @@ def test_small_weights_are_few_rows(no_checks):
         quick("gcm").fit(X, Y, sample_weight=np.full(60, 0.01))
 
 
-@pytest.mark.thorough(after=1)
+@pytest.mark.thorough
 @of_each
 def test_seeds_and_workers(test, no_checks):
     one, again, parallel, other = (quick(test, TREE) for _ in range(4))

@@ -10,7 +10,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.importance._base import drop_columns
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
 from sklearn_interpret.importance._nuisance import Nuisance, coded
-from sklearn_interpret.importance._redrawn import Redraw
+from sklearn_interpret.importance._redrawn import Redraw, RedrawRequest
 
 WEIGHTS, PARTS = np.ones(400), np.arange(400) % 10
 
@@ -22,7 +22,7 @@ def redrawn(X, columns, sampler):
     index = np.arange(400)
     tests = ConditionalTests(rows, None, WEIGHTS, None, nuisance, PARTS, index, redraw)
     others, rng = drop_columns(rows, columns), np.random.default_rng(0)
-    draws, *_ = redraw(tests, columns, others, rest, rng)
+    draws, _ = redraw(RedrawRequest(tests, columns, others, rest, rng))
     return [np.asarray(levels)[codes] for levels, codes in draws], rest
 
 

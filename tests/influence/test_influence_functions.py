@@ -411,10 +411,10 @@ def test_conjugate_gradients_find_the_same(groups, monkeypatch):
     inspector = InfluenceFunctions(FrozenEstimator(model), damping=0.1, groups=groups)
     expected = inspector.fit(FLOWERS, CLASSES).parameter_changes_
     monkeypatch.setattr(networks, "_MOST_FACTORISED", 1)
-    monkeypatch.setattr(networks, "_BLOCK", 1000)
+    monkeypatch.setattr(networks, "_MOST_NUMBERS", 1000)
     found = inspector.fit(FLOWERS, CLASSES).parameter_changes_
     assert_allclose(found, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
-    monkeypatch.setattr(networks, "_MOST_STEPS", 2)
+    monkeypatch.setattr(networks, "_MOST_CONJUGATE_STEPS", 2)
     with pytest.raises(ValueError, match=r"damping=0\.1"):
         inspector.fit(FLOWERS, CLASSES)
 

@@ -224,6 +224,7 @@ def test_profiles_equal_a_slow_search(name, dispersion):
         assert_allclose(found, slow, rtol=0, atol=1e-5 * np.ptp(slow))
 
 
+@pytest.mark.thorough
 @examples(2)
 @given(st.integers(0, 2**32 - 1), st.floats(-8, 2))
 @example(0, -6.0)

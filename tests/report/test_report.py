@@ -106,6 +106,7 @@ def test_interactions_of_an_additive_model_and_of_a_product():
     assert "the strongest pair, a and b," in found.summary
 
 
+@pytest.mark.thorough
 def test_chosen_rows_and_proved_counterfactuals():
     X = numbers()
     model = LogisticRegression()
@@ -177,6 +178,7 @@ def test_texts():
     assert "chance" in [check.name for check in report.checks_]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("targets", [True, False])
 def test_frozen_model_on_a_mixed_table(targets):
     rng = np.random.default_rng(0)
@@ -207,6 +209,7 @@ def test_bad_parameters():
             InspectionReport(LinearRegression(), **options).fit(X, X["a"])
 
 
+@pytest.mark.thorough
 def test_same_seed_same_report():
     X = numbers()
     pages = [
@@ -259,6 +262,7 @@ def test_the_most_frequent_level_is_not_the_missing_one():
     assert columns["values"] == ["0 to 39", "most often u"]
 
 
+@pytest.mark.thorough
 def test_counterfactuals_change_what_may_change():
     X = numbers()
     options = {
@@ -292,6 +296,7 @@ def test_no_fold_splits_a_group():
     np.testing.assert_allclose(mean, expected.mean())
 
 
+@pytest.mark.thorough
 def test_groups_are_routed():
     X, groups = numbers(), np.arange(120) // 6
     report = InspectionReport(

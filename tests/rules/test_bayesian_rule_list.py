@@ -108,6 +108,7 @@ def test_priors_decide_on_the_size():
         assert max(sizes) == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "accuracy"), [("monks", 0.9074), ("wine", 0.9494)])
 def test_as_accurate_as_sbrl(name, accuracy):
     # Pooled over ten folds, as Yang, Rudin and Seltzer's sbrl 1.4 has it on the rules
@@ -120,6 +121,7 @@ def test_as_accurate_as_sbrl(name, accuracy):
     assert right >= accuracy - 2 * np.sqrt(accuracy * (1 - accuracy) / len(y))
 
 
+@pytest.mark.thorough
 def test_chains_that_disagree_are_warned_of():
     X, y = load_digits(return_X_y=True)
     model = BayesianRuleListClassifier(n_chains=2, n_samples=20, random_state=0)

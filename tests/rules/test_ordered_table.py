@@ -56,6 +56,6 @@ def test_conditions_hold_where_the_intervals_do(seed):
     table = OrderedTable.of_codes(space, space.table.codes, targets, weights)
     tree = DecisionTreeRegressor(max_leaf_nodes=9, random_state=0)
     tree.fit(table.ranks.T, targets, sample_weight=weights)
-    for rule in table.rules(tree.tree_):
+    for rule in table.rules(tree):
         held = all_hold([table.conditions(rule)], as_rows(X), 60)[0]
         assert_array_equal(held, rule_mask(table.ranks, rule))

@@ -96,6 +96,7 @@ def test_conditions_stay_whole():
     assert all(line.startswith("feature number") for line in lines)
 
 
+@pytest.mark.thorough
 def test_many_classes_are_named_in_the_bars():
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
     y = np.repeat(letters, 12)

@@ -124,7 +124,7 @@ def test_lasso_against_scikit_learn(logistic):
     loss = Logistic() if logistic else HalfSquared()
     problem = LassoProblem(columns, targets, weights, loss)
     for penalty in problem.penalties()[1:60:7]:
-        problem.move(penalty)
+        problem.solve(penalty)
     peer = Lasso(alpha=penalty, tol=1e-10)
     if logistic:
         peer = LogisticRegression(
@@ -136,6 +136,7 @@ def test_lasso_against_scikit_learn(logistic):
     assert_allclose(problem.intercept, np.ravel(peer.intercept_)[0], atol=0.02)
 
 
+@pytest.mark.thorough
 def test_friedman_1():
     X, y = make_friedman1(n_samples=800, n_features=8, noise=1, random_state=0)
     model = RuleFitRegressor(
@@ -149,9 +150,9 @@ def test_friedman_1():
 def test_folds_grow_few_rules(monkeypatch):
     grown = []
 
-    def grow(*args, max_rules, **growth):
-        grown.append(max_rules)
-        return boosted_rules(*args, max_rules=max_rules, **growth)
+    def grow(table, targets, weights, loss, growth, random):
+        grown.append(growth.max_rules)
+        return boosted_rules(table, targets, weights, loss, growth, random)
 
     monkeypatch.setattr(_ensemble_search, "boosted_rules", grow)
     monkeypatch.setattr(_ensemble_search, "_MAX_RULES_OF_FOLD", 20)

@@ -188,6 +188,7 @@ def test_links():
 # Rows
 
 
+@pytest.mark.thorough(after=1)
 @modes
 def test_a_row_alone_gets_the_same_bits(interactions):
     """Also with few of its features active, by two workers, and from a copy."""

@@ -194,6 +194,7 @@ def test_memory_beyond_the_working_memory_is_told_of():
     of_model(KernelSHAP, model, wide)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_players", [30, 200])
 def test_the_default_number_of_coalitions_fits_the_working_memory(n_players):
     rng = np.random.default_rng(0)

@@ -334,6 +334,7 @@ def test_missing_values_are_the_models_affair():
         inspected(Ridge().fit(X, Y)).explain(rows)
 
 
+@pytest.mark.thorough
 def test_covariances_that_fill_the_memory():
     rows = sparse.csr_array((5, 20_000))
     model = Ridge().fit(rows, np.arange(5.0))

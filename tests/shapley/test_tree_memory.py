@@ -4,6 +4,7 @@ import gc
 import pickle
 import tracemalloc
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -151,17 +152,17 @@ def test_tables_are_kept_for_the_next_rows(make, made):
     X = table(400)
     inspector = make(X)
     plan, game = plan_and_game(inspector)
-    assert not game.cached_tables
+    assert not game.cached_groups
     first = inspector.transform(X)
-    assert {order for order, _ in game.cached_tables} == {1}
+    assert {order for order, _ in game.cached_groups} == {1}
     n_made = len(made)
     assert_array_equal(inspector.transform(X), first)
     assert len(made) == n_made == len(plan.shares(game))
     inspector.interaction_values(X)
-    assert len(game.cached_tables) == 2 * n_made
+    assert len(game.cached_groups) == 2 * n_made
     assert made.count(2) == n_made
     again = pickle.loads(pickle.dumps(inspector))
-    assert not again._tree_values().game.cached_tables
+    assert not again._tree_values().game.cached_groups
     assert_array_equal(again.transform(X), first)
 
 
@@ -171,15 +172,16 @@ def test_tables_are_kept_within_an_eighth_of_the_working_memory(made):
     plan, game = plan_and_game(inspector)
     assert len(plan.shares(game)) == 2
     for memory, n_kept in (0.001, 0), (0.01, 1), (100, 2):
-        game.cached_tables.clear()
+        game.cached_groups.clear()
         with config_context(working_memory=memory):
             expected = inspector.transform(X)
             made.clear()
             assert_allclose(inspector.transform(X), expected, atol=1e-12)
         assert (
-            sum(size for _, size in game.cached_tables.values()) <= memory * 2**20 / 8
+            sum(group.n_bytes for group in chain(*game.cached_groups.values()))
+            <= memory * 2**20 / 8
         )
-        assert len(game.cached_tables) == n_kept
+        assert len(game.cached_groups) == n_kept
         assert bool(made) == (n_kept < 2)
 
 

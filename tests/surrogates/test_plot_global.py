@@ -22,7 +22,7 @@ from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixe
 from sklearn_interpret.surrogates import (
     GlobalSurrogate,
     GlobalSurrogateDisplay,
-    _inside,
+    _leaves_and_coefficients,
 )
 from tests.figures import all_texts
 
@@ -466,5 +466,7 @@ def test_rows_that_pass_a_test_are_on_the_left():
 
 
 def test_a_tree_that_splits_by_sets_of_categories_is_not_drawn(regression, monkeypatch):
-    monkeypatch.setattr(_inside, "has_category_splits", lambda tree: True)
+    monkeypatch.setattr(
+        _leaves_and_coefficients, "has_category_splits", lambda tree: True
+    )
     assert drawn(regression, "tree").trees is None

@@ -6,11 +6,21 @@ penalty, so that it is a diagonal matrix; the first is the constant function.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 from scipy.linalg import block_diag, eigh, qr
+
+
+class Coordinates(NamedTuple):
+    """Coordinates of a basis."""
+
+    vectors: NDArray[np.float64]  # (n_functions, n_coordinates): they are the columns
+    penalties: NDArray[np.float64]  # (n_coordinates,)
+    # Masks of those that have none: the straight line, a missing value.
+    unpenalised: NDArray[np.bool_]  # (n_sets, n_coordinates)
 
 
 @dataclass(frozen=True)
@@ -84,13 +94,8 @@ class SplineBasis:
         return values
 
     @cached_property
-    def coordinates(
-        self,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Coordinates as columns, their penalties, and masks of those without one.
-
-        The masks are (n_sets, n_coordinates): the straight line, a missing value.
-        """
+    def coordinates(self) -> Coordinates:
+        """The constant, the straight line, curves by roughness, and a missing value."""
         positions = self._averages
         n = len(positions)
         # Divided differences: for equidistant knots those of Eilers and Marx.
@@ -111,13 +116,14 @@ class SplineBasis:
             vectors[-1, 0] = vectors[0, 0]
             sizes = np.append(sizes, 0.0)
             masks = block_diag(masks, True).astype(bool)
-        return vectors, sizes, masks
+        return Coordinates(vectors, sizes, masks)
 
 
 def _wrapped(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cubic splines around a circle: the last three columns are the first again."""
-    values[:, :3] += values[:, -3:]
-    return values[:, :-3]
+    wrapped = values.copy()
+    wrapped[:, :3] += values[:, -3:]
+    return wrapped[:, :-3]
 
 
 @dataclass(frozen=True)
@@ -137,14 +143,13 @@ class LevelBasis:
         return np.eye(self.n_levels + 1, self.n_levels)[x.astype(np.intp)]
 
     @cached_property
-    def coordinates(
-        self,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Coordinates as columns, their penalties, and no mask: all are penalised."""
+    def coordinates(self) -> Coordinates:
+        """The constant, and contrasts of levels, all of which are penalised."""
         n = self.n_levels
         vectors, _ = qr(np.column_stack([np.ones(n), np.eye(n)[:, 1:]]))
+        vectors = vectors * np.sign(vectors[0, 0])
         sizes = np.append(0.0, np.ones(n - 1))
-        return vectors * np.sign(vectors[0, 0]), sizes, np.empty((0, n), dtype=bool)
+        return Coordinates(vectors, sizes, np.empty((0, n), dtype=bool))
 
 
 @dataclass(frozen=True)
@@ -169,8 +174,6 @@ class LineBasis:
         return np.nan_to_num((x[:, None] - self.center) / self.scale)
 
     @cached_property
-    def coordinates(
-        self,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        """The only coordinate, its penalty of zero, and a mask: it is unpenalised."""
-        return np.ones((1, 1)), np.zeros(1), np.ones((1, 1), dtype=bool)
+    def coordinates(self) -> Coordinates:
+        """The only coordinate, which is not penalised."""
+        return Coordinates(np.ones((1, 1)), np.zeros(1), np.ones((1, 1), dtype=bool))

@@ -91,42 +91,44 @@ class Family:
 
 FAMILIES = {
     "normal": Family(
-        ("identity", "log"),
-        "numbers",
-        lambda y: np.isfinite(y),
-        np.ones_like,
-        lambda y, m: (y - m) ** 2,
-        lambda y, m, phi: -((y - m) ** 2 / phi + np.log(2 * np.pi * phi)) / 2,
+        links=("identity", "log"),
+        domain="numbers",
+        holds=lambda y: np.isfinite(y),
+        variance=np.ones_like,
+        deviance=lambda y, m: (y - m) ** 2,
+        log_likelihood=lambda y, m, phi: (
+            -((y - m) ** 2 / phi + np.log(2 * np.pi * phi)) / 2
+        ),
     ),
     "binomial": Family(
-        ("logit",),
-        "shares from 0 to 1",
-        lambda y: (y >= 0) & (y <= 1),
-        lambda m: m * (1 - m),
-        lambda y, m: (
+        links=("logit",),
+        domain="shares from 0 to 1",
+        holds=lambda y: (y >= 0) & (y <= 1),
+        variance=lambda m: m * (1 - m),
+        deviance=lambda y, m: (
             2 * (xlogy(y, y) + xlog1py(1 - y, -y) - xlogy(y, m) - xlog1py(1 - y, -m))
         ),
-        lambda y, m, phi: xlogy(y, m) + xlog1py(1 - y, -m),
-        1.0,
-        excess_of_shares,
+        log_likelihood=lambda y, m, phi: xlogy(y, m) + xlog1py(1 - y, -m),
+        dispersion=1.0,
+        excess=excess_of_shares,
     ),
     "poisson": Family(
-        ("log",),
-        "numbers from 0 on",
-        lambda y: y >= 0,
-        lambda m: m,
-        lambda y, m: 2 * (xlogy(y, y / m) - y + m),
-        lambda y, m, phi: xlogy(y, m) - m - gammaln(y + 1),
-        1.0,
-        excess_of_counts,
+        links=("log",),
+        domain="numbers from 0 on",
+        holds=lambda y: y >= 0,
+        variance=lambda m: m,
+        deviance=lambda y, m: 2 * (xlogy(y, y / m) - y + m),
+        log_likelihood=lambda y, m, phi: xlogy(y, m) - m - gammaln(y + 1),
+        dispersion=1.0,
+        excess=excess_of_counts,
     ),
     "gamma": Family(
-        ("log", "inverse"),
-        "numbers above 0",
-        lambda y: y > 0,
-        lambda m: m**2,
-        lambda y, m: 2 * (y / m - 1 - np.log(y / m)),
-        lambda y, m, phi: (
+        links=("log", "inverse"),
+        domain="numbers above 0",
+        holds=lambda y: y > 0,
+        variance=lambda m: m**2,
+        deviance=lambda y, m: 2 * (y / m - 1 - np.log(y / m)),
+        log_likelihood=lambda y, m, phi: (
             xlogy(1 / phi, y / (m * phi)) - y / (m * phi) - np.log(y) - gammaln(1 / phi)
         ),
     ),
@@ -136,21 +138,21 @@ FAMILIES = {
 def negative_binomial(shape: float) -> Family:
     """Counts whose variance is m + m^2 / shape at the mean m."""
     return Family(
-        ("log",),
-        "numbers from 0 on",
-        lambda y: y >= 0,
-        lambda m: m + m**2 / shape,
-        lambda y, m: (
+        links=("log",),
+        domain="numbers from 0 on",
+        holds=lambda y: y >= 0,
+        variance=lambda m: m + m**2 / shape,
+        deviance=lambda y, m: (
             2 * (xlogy(y, y / m) - (y + shape) * np.log((y + shape) / (m + shape)))
         ),
-        lambda y, m, phi: (
+        log_likelihood=lambda y, m, phi: (
             gammaln(y + shape)
             - gammaln(shape)
             - gammaln(y + 1)
             - shape * np.log1p(m / shape)
             - xlogy(y, 1 + shape / m)
         ),
-        1.0,
+        dispersion=1.0,
         shape=shape,
     )
 

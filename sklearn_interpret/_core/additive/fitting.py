@@ -1,11 +1,15 @@
-"""Penalised likelihood of an additive model, by iterated weighted least squares."""
+"""Penalised likelihood of an additive model, by iterated weighted least squares.
+
+`fit_additive` fits a model, as Wood (2011) does. Each step solves a `NormalEquations`
+of `smoothing`, whose sums over the rows are the `Evaluation` of the coefficients.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +33,8 @@ if TYPE_CHECKING:
 # Limits the choices of the smoothing parameters in a fit, which go round in circles for
 # some tables of few rows. Others settle within ten.
 _MOST_CHOICES = 20
-# A fit ends when the penalised deviance gains less than this share of itself: 1e-10
-# moves curves by 1e-5 of their errors, 1e-6 by 2e-4.
+# A fit ends when the penalised deviance gains less than this share of itself. Chosen by
+# hand: at less, curves move by far less than their errors.
 _GAIN = 1e-8
 # Rises of the restricted loss up to this share are rounding, and do not show that the
 # quadratic approximation misleads.
@@ -38,9 +42,13 @@ _RISE = 1e-7
 # Bounds of the log shape of negative binomial targets: beyond the upper one, a shape of
 # 1e6, they are Poisson's; at the lower one, 1e-3, nearly all are zero.
 _LOG_SHAPES = (-7.0, 14.0)
-# Limits the shapes that are tried; the search ends before once the variance at the mean
-# changes by less than this share, which no standard error shows.
-_MOST_SHAPES, _SAME_VARIANCE = 20, 1e-3
+# Limits the shapes that are tried.
+_MOST_SHAPES = 20
+# The search for a shape ends once the variance at the mean changes by less than this
+# share, which no standard error shows.
+_SAME_VARIANCE = 1e-3
+# Limits the halvings of a step of the coefficients.
+_MOST_HALVINGS = 30
 
 
 class SummedRows(Protocol):
@@ -184,9 +192,9 @@ class Evaluation:
 
     def about(self, center: float) -> Evaluation:
         """The same of another center; products with the intercept are plain sums."""
-        move = center - self.center
-        sums = self.sums - move * self.products[0]
-        square = self.square - move * (self.sums[0] + sums[0])
+        shift = center - self.center
+        sums = self.sums - shift * self.products[0]
+        square = self.square - shift * (self.sums[0] + sums[0])
         return replace(self, center=center, sums=sums, square=square)
 
     def __add__(self, other: Evaluation) -> Evaluation:
@@ -357,8 +365,9 @@ def fit_additive(
         problem = problem.of_shape(better)
     if any(signs):
         # At the smoothing parameters of the model without constraints.
-        rho, changes = fit.last.log_smoothing, _changes(problem.design.terms, signs)
-        fit = iterated(fit.problem, rho, max_iter, changes=changes)
+        rho = fit.last.log_smoothing
+        constraints = _sign_constraints(problem.design.terms, signs)
+        fit = iterated(fit.problem, rho, max_iter, constraints=constraints)
     return fit
 
 
@@ -396,12 +405,28 @@ def _best_shape(fit: AdditiveFit) -> float:
     return np.exp(minimize_scalar(loss, bounds=_LOG_SHAPES, method="bounded").x)
 
 
+class _SignConstraints(NamedTuple):
+    """Constraints on the signs of changes: ``matrix @ coefficients >= lowest``."""
+
+    matrix: NDArray[np.float64]  # (p, p)
+    lowest: NDArray[np.float64]  # (p,): zero, or minus infinity
+
+
+class _Iterate(NamedTuple):
+    """A solution in the iterations of `iterated`, and its loss."""
+
+    loss: float
+    last: PenalisedFit
+    coefficients: NDArray[np.float64]
+    state: Evaluation
+
+
 def iterated(
     problem: AdditiveProblem,
     smoothing: str | float | NDArray[np.float64],
     max_iter: int,
     *,
-    changes: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    constraints: _SignConstraints | None = None,
     without: slice | None = None,
 ) -> AdditiveFit:
     """Solve least squares problems until the penalised deviance settles.
@@ -417,7 +442,7 @@ def iterated(
     coefficients = np.where(intercept & (not is_least_squares), problem.start, 0.0)
     state = problem.at(coefficients)
     start_deviance = state.square if is_least_squares else state.deviance
-    best: tuple[float, PenalisedFit, NDArray[np.float64], Evaluation] | None = None
+    best: _Iterate | None = None
     method = smoothing if isinstance(smoothing, str) else ""
     choosing, n_iter, converged = method != "", 0, False
     while n_iter < max_iter and not converged:
@@ -431,8 +456,8 @@ def iterated(
         last = PenalisedFit(equations, rho)
         if choosing and n_iter > 1:
             loss = last.loss(method, state.deviance, coefficients)
-            if best is None or loss <= best[0] + _RISE * (1 + abs(loss)):
-                best = loss, last, coefficients, state
+            if best is None or loss <= best.loss + _RISE * (1 + abs(loss)):
+                best = _Iterate(loss, last, coefficients, state)
             else:
                 _, last, coefficients, state = best
                 choosing = False
@@ -440,7 +465,7 @@ def iterated(
             last = smoothed(last, method, balanced)
             choosing = n_iter < _MOST_CHOICES
         rho = last.log_smoothing
-        candidate = _solution(last, changes)
+        candidate = _solution(last, constraints)
         if converged := is_least_squares:
             state = replace(state, deviance=last.equations.residual(candidate))
             coefficients = candidate + state.center * intercept
@@ -464,26 +489,26 @@ def _shortened(
     state: Evaluation,
     candidate: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], Evaluation, float]:
-    """The candidate, halved towards the start until no worse; its gain.
+    """The candidate, halved towards the start until no worse; its state and gain.
 
     Where little gain is to be expected, the next equations are left out.
     """
-    before = state.deviance + last.sizes @ start**2
+    before = state.deviance + last.penalty_diagonal @ start**2
     step = np.append(start[0] - state.center, start[1:])
-    expected = last.equations.residual(step) + last.sizes @ start**2 - last.least
-    for _ in range(30):
-        tried = problem.at(candidate, expected > _GAIN * (state.deviance + 0.1))
-        gain = before - tried.deviance - last.sizes @ candidate**2
-        if gain >= -1e-10 * before:
-            return candidate, tried, gain
+    expected = (
+        last.equations.residual(step) + last.penalty_diagonal @ start**2 - last.least
+    )
+    for _ in range(_MOST_HALVINGS):
+        new_state = problem.at(candidate, expected > _GAIN * (state.deviance + 0.1))
+        gain = before - new_state.deviance - last.penalty_diagonal @ candidate**2
+        if gain >= -1e-10 * before:  # to rounding
+            return candidate, new_state, gain
         candidate = (start + candidate) / 2
     return start, state, 0.0
 
 
-def _changes(
-    terms: Sequence[Term], signs: Sequence[int]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Matrix from coefficients to differences of B-splines', and their lower bounds."""
+def _sign_constraints(terms: Sequence[Term], signs: Sequence[int]) -> _SignConstraints:
+    """Constraints on differences of B-splines' coefficients, by the terms' signs."""
     blocks, lowest = [np.eye(1)], [np.array([-np.inf])]
     for term, sign in zip(terms, signs, strict=True):
         n = term.coordinates.shape[1]
@@ -505,18 +530,18 @@ def _changes(
         block[bounded] = changes
         blocks.append(block)
         lowest.append(np.where(bounded, 0, -np.inf))
-    return block_diag(*blocks), np.concatenate(lowest)
+    return _SignConstraints(block_diag(*blocks), np.concatenate(lowest))
 
 
 def _solution(
-    last: PenalisedFit, changes: tuple[NDArray[np.float64], NDArray[np.float64]] | None
+    last: PenalisedFit, constraints: _SignConstraints | None
 ) -> NDArray[np.float64]:
-    """The least squares solution, of those whose bounded changes are not negative."""
-    if changes is None:
+    """The least squares solution, of those that meet the constraints."""
+    if constraints is None:
         return last.coefficients
-    matrix, lowest = changes
     factor = cholesky(last.matrix, lower=True)
-    back = np.linalg.inv(matrix)
+    inverse = np.linalg.inv(constraints.matrix)
     target = np.linalg.solve(factor, last.equations.sums)
-    solution = lsq_linear(factor.T @ back, target, (lowest, np.inf), method="bvls")
-    return back @ solution.x
+    bounds = constraints.lowest, np.inf
+    solution = lsq_linear(factor.T @ inverse, target, bounds, method="bvls")
+    return inverse @ solution.x

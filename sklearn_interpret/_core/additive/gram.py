@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import repeat
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # which does not round.
 MOST_VALUES = 256
 # Up to this number of rows one product of the full design is quicker than histograms
-# of pairs of columns.
+# of pairs of columns. Chosen by hand.
 _FEW_ROWS = 1000
 
 
@@ -101,6 +102,18 @@ class Bins:
 
 
 @dataclass(frozen=True)
+class Histogram:
+    """Rows of a term by bin; histograms of two sets of rows add up."""
+
+    counts: NDArray[np.float64]  # (n_bins,) or (n_bins, n_bins_2): weights of the rows
+    sums: list[NDArray[np.float64]]  # for each column, `Bins.sums`
+
+    def __add__(self, histogram: Histogram) -> Histogram:
+        sums = list(map(add, self.sums, histogram.sums))
+        return Histogram(self.counts + histogram.counts, sums)
+
+
+@dataclass(frozen=True)
 class CodedTerm:
     """The columns of a term at some rows.
 
@@ -127,15 +140,15 @@ class CodedTerm:
             return [np.zeros(len(self.columns[0]), dtype=np.intp)]
         return list(map(Bins.codes, self.bins, self._binned))
 
-    def histogram(self, weights: NDArray[np.float64]) -> tuple[NDArray, ...]:
-        """Weight of each bin, or pair of bins; and sums of each column's values."""
+    def histogram(self, weights: NDArray[np.float64]) -> Histogram:
+        """The histogram of the rows with these weights."""
         sizes = [bins.n_bins for bins in self.bins] or [1]
         joint = np.zeros_like(self.codes[0])
         for size, codes in zip(sizes, self.codes, strict=True):
             joint = joint * size + codes
-        counts = np.bincount(joint, weights, np.prod(sizes))
+        counts = np.bincount(joint, weights, np.prod(sizes)).astype(np.float64)
         sums = map(Bins.sums, self.bins, self._binned, self.codes, repeat(weights))
-        return counts.reshape(sizes), *sums
+        return Histogram(counts.reshape(sizes), list(sums))
 
 
 @dataclass(frozen=True)
@@ -220,8 +233,8 @@ class RoundedDesign:
         Terms, not centred.
     bins : list of list of Bins
         Of each term, as `CodedTerm` has them.
-    histograms : list of tuple
-        Of each term, over all rows, as `CodedTerm.histogram` has them.
+    histograms : list of Histogram
+        Of each term, over all rows.
 
     Attributes
     ----------
@@ -239,7 +252,7 @@ class RoundedDesign:
         self,
         terms: list[Term] | tuple[Term, ...],
         bins: list[list[Bins]],
-        histograms: list[tuple[NDArray[np.float64], ...]],
+        histograms: list[Histogram],
     ) -> None:
         rounded = list(map(_rounded, terms, bins, histograms))
         self.terms = [term for term, _ in rounded]
@@ -250,12 +263,12 @@ class RoundedDesign:
 
 
 def _rounded(
-    term: Term, bins: list[Bins], histogram: tuple[NDArray[np.float64], ...]
+    term: Term, bins: list[Bins], histogram: Histogram
 ) -> tuple[Term, list[NDArray[np.float64]]]:
     """The term, centred, and tables of the functions of its columns' bins."""
-    counts, *sums = histogram
+    counts = histogram.counts
     sizes = [counts] if counts.ndim < 2 else [counts.sum(axis=1), counts.sum(axis=0)]
-    tables = list(map(Bins.table, bins, sizes, sums)) or [np.ones((1, 1))]
+    tables = list(map(Bins.table, bins, sizes, histogram.sums)) or [np.ones((1, 1))]
     means = counts / counts.sum()
     for table in tables:
         means = np.tensordot(means, table, (0, 0))
@@ -310,7 +323,8 @@ class RoundedRows:
     @cached_property
     def _coordinates_of_rows(self) -> NDArray[np.float64]:
         """The design, (n_rows, n_coefficients), where it is small."""
-        return np.hstack([p.values() for p in self._pieces]) @ self.design.coordinates
+        values = np.hstack([piece.values() for piece in self._pieces])
+        return values @ self.design.coordinates
 
     def predictor(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
         """The linear predictor at the rows."""
@@ -326,6 +340,7 @@ class RoundedRows:
     def _effects(
         self, coefficients: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
+        """Yield each term at the rows, (n_rows,)."""
         start = 1
         for rounded, term in zip(self._rounded_terms, self.design.terms, strict=True):
             stop = start + term.coordinates.shape[1]

@@ -6,9 +6,9 @@ from scipy.special import fdtrc
 
 from sklearn_interpret._core.additive.bases import SplineBasis
 
-# Number of splines that stand for a smooth effect. More splines follow a jump more
-# closely, so that less of it is left to test. `bench_conditional_tests` has designs
-# with jumps.
+# Number of splines that stand for a smooth effect, chosen by hand. More splines follow
+# a jump more closely, so that less of it is left to test; fewer leave curvature that
+# looks like jumps. benchmarks/bench_conditional_tests.py has designs with jumps.
 _N_SPLINES = 10
 # Singular values below this share of the largest are zero, and cuts with less than this
 # share of a row outside of the splines are functions of these.
@@ -38,7 +38,7 @@ def clearest_jump(
     Returns
     -------
     cut, pvalue : float
-        NaN and 1 if there is nothing to tell.
+        NaN and 1 if no cut can be tested.
 
     Examples
     --------
@@ -63,8 +63,8 @@ def clearest_jump(
     residuals = residuals - vectors @ (vectors.T @ residuals)
     # Products of the step below each cut with the residuals and with the splines.
     steps = np.cumsum(roots * residuals)[ends]
-    shared = np.cumsum(roots[:, None] * vectors, axis=0)[ends]
-    squares = np.cumsum(roots**2)[ends] - (shared**2).sum(axis=1)
+    explained = np.cumsum(roots[:, None] * vectors, axis=0)[ends]
+    squares = np.cumsum(roots**2)[ends] - (explained**2).sum(axis=1)
     dof = (roots**2).sum() - vectors.shape[1] - 1
     is_distinct = squares > _NEGLIGIBLE
     gains = np.divide(steps**2, squares, out=np.zeros(len(ends)), where=is_distinct)
@@ -74,7 +74,7 @@ def clearest_jump(
     # With errors of HC3: F tests reject too often where few rows have large noise, such
     # as those at the ends of a column.
     step = roots * (np.arange(len(x)) <= ends[best])
-    step -= vectors @ shared[best]
+    step -= vectors @ explained[best]
     noise = residuals - step * (steps[best] / squares[best])
     leverages = (vectors**2).sum(axis=1) + step**2 / squares[best]
     errors = step * noise / np.maximum(1 - leverages / roots**2, _NEGLIGIBLE) / roots

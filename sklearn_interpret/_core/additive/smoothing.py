@@ -1,4 +1,4 @@
-"""Penalised least squares, and the choice of how much each penalty counts.
+"""Penalised least squares, and the choice of how much each penalty counts (Wood 2011).
 
 The objective is |z - X b|^2 + sum_k lambda_k b' D_k b, with diagonal D_k. It needs the
 sums X'WX, X'Wz and z'Wz of the rows alone; a step takes one Cholesky factor.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,37 +17,49 @@ from scipy import sparse
 from scipy.linalg import cholesky, eigh, lapack
 
 _Loss = TypeVar("_Loss", float, NDArray[np.float64])
-# A criterion, its gradient and its Hessian along log smoothing parameters.
-_Criterion = tuple[float, NDArray[np.float64], NDArray[np.float64]]
 
-# Figures are those of GAMs of six columns, normal and binomial, with 60 to 2000 rows.
+# The constants below were chosen by hand, on additive models of few columns.
 
 # Share of z'Wz added to the minimum, whose logarithm would follow rounding where the
-# fit is exact. Curves of noisy targets move by 1e-11 of their error.
+# fit is exact.
 _NUGGET = 1e-12
 # Relative rounding of the sums, which are differences of larger numbers: a ridge of
-# this size keeps the Cholesky factor of collinear terms. A factor of ten, either way,
-# moves curves by 1e-10 of their error.
+# this size keeps the Cholesky factor of collinear terms.
 _ROUNDING = 1e-13
 # Lower bound of a log smoothing parameter, from its balanced value: e^-7, about 1e-3,
-# of the information of a single row. Curves do not move with it; errors would by 1e-3.
-# It does not fall below -25, which is still above the ridge (e^-30).
-_LOW, _LOWEST = -7.0, -25.0
-# Upper bound: at e^30, 1e13, a term has vanished to rounding. Bounds of 20 move curves
-# by 1e-5 of their error, 15 misses smooth curves, and 40 takes a third more steps.
+# of the information of a single row. It does not fall below -25, which is still above
+# the ridge (e^-30).
+_LOW = -7.0
+_LOWEST = -25.0
+# Upper bound: at e^30, 1e13, a term has vanished to rounding. Lower bounds miss smooth
+# curves, higher ones take more steps.
 _HIGH = 30.0
-# The search of a line's log smoothing parameter starts this far from its balance: of 0,
-# -1.5, -3 and -6, -3 takes the fewest evaluations (all end alike).
+# The search of a line's log smoothing parameter starts this far from its balance: this
+# takes few evaluations. The end is the same.
 _LINE = -3.0
 # Numbers in the penalties' diagonals below which a sparse matrix takes longer than it
 # saves.
 _FEW = 10_000
-# Longest step of a log smoothing parameter: 10 and more leap into other optima of some
-# tables of few rows (curves there move by a tenth of their error), 2 takes more steps.
+# Longest step of a log smoothing parameter: longer ones may leap into another optimum
+# of tables of few rows, shorter ones take more steps.
 _LONGEST = 5.0
-# Largest gradient at the end of the search: 1e-9 moves curves by 1e-8 of their error,
-# for a tenth more evaluations.
+# Most steps of the search, and sizes of each that are tried, each half of the last.
+_MOST_STEPS = 100
+_MOST_TRIES = 20
+# Largest gradient at the end of the search: less takes more evaluations.
 _TOLERANCE = 1e-7
+# Directions are flat where gradient and curvature are smaller, in units of twice the
+# log likelihood; so may the criterion rise when parameters go to their bounds.
+_FLAT = 1e-3
+_RISE_TO_BOUNDS = 1e-4
+
+
+class Criterion(NamedTuple):
+    """A criterion, and its derivatives along log smoothing parameters."""
+
+    value: float
+    gradient: NDArray[np.float64]  # (n_penalties,)
+    hessian: NDArray[np.float64]  # (n_penalties, n_penalties)
 
 
 @dataclass(frozen=True)
@@ -124,8 +136,14 @@ class PenalisedFit:
         The solution b.
     matrix : ndarray of shape (p, p)
         X'WX + S.
+    penalty_diagonals : ndarray of shape (n_penalties, p)
+        Lambda_k = lambda_k D_k.
+    penalty_diagonal : ndarray of shape (p,)
+        S = sum_k Lambda_k.
     penalty : float
         b' S b.
+    ridge : ndarray of shape (p,)
+        Added to S, against rounding.
     least, floor : float
         The minimum: residual sum of squares and penalty; and its lower bound.
     """
@@ -134,19 +152,19 @@ class PenalisedFit:
         self, equations: NormalEquations, log_smoothing: NDArray[np.float64]
     ) -> None:
         self.equations, self.log_smoothing = equations, log_smoothing
-        # Lambda_k = lambda_k D_k, and S = sum_k Lambda_k.
-        self.scaled = np.exp(log_smoothing)[:, None] * equations.penalties
+        factors = np.exp(log_smoothing)[:, None]
+        self.penalty_diagonals = factors * equations.penalties
         products, sums = equations.products, equations.sums
-        self.sizes = self.scaled.sum(axis=0)
+        self.penalty_diagonal = self.penalty_diagonals.sum(axis=0)
         # Coefficients without a penalty and without information are zero; of constant
         # columns there is rounding alone.
         sizes = np.diag(products)
         ridge = np.where(sizes < 1e-20 * sizes.max(), 1, 1e-12) * sizes.max()
-        ridge = np.where(self.sizes == 0, ridge, _ROUNDING * sizes.max())
+        ridge = np.where(self.penalty_diagonal == 0, ridge, _ROUNDING * sizes.max())
         ridge[0] = 0
         self.ridge = ridge
         matrix = self.matrix = products.copy()
-        np.fill_diagonal(matrix, sizes + (self.sizes + ridge))
+        np.fill_diagonal(matrix, sizes + (self.penalty_diagonal + ridge))
         self._scales = np.sqrt(np.diag(matrix))
         scaled_matrix = matrix / np.outer(self._scales, self._scales)
         self._factor = cholesky(scaled_matrix, check_finite=False)
@@ -155,8 +173,8 @@ class PenalisedFit:
         # One refinement: the minimum of a nearly exact fit is a small difference.
         coefficients += self._solved(sums - matrix @ coefficients)
         self.coefficients = coefficients
-        self.penalties = self.scaled @ self.coefficients**2
-        self.penalty = self.penalties.sum()
+        self._penalties = self.penalty_diagonals @ self.coefficients**2
+        self.penalty = self._penalties.sum()
         residuals = sums - matrix @ coefficients
         least = float(equations.square - (sums + residuals) @ coefficients)
         # The minimum of an exact fit is rounding, of any size.
@@ -164,6 +182,7 @@ class PenalisedFit:
         self.least = max(least, 0.0) + self.floor
 
     def _solved(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Coefficients (p,) that solve the equations with other sums."""
         return lapack.dpotrs(self._factor, sums / self._scales)[0] / self._scales
 
     @cached_property
@@ -228,29 +247,32 @@ class PenalisedFit:
     @property
     def n_free(self) -> int:
         """Number of coefficients without a penalty."""
-        return int((self.sizes == 0).sum())
+        return int((self.penalty_diagonal == 0).sum())
 
     @property
-    def _n_left(self) -> float:
+    def _restricted_dof(self) -> float:
         """Rows, less the coefficients without a penalty."""
         return residual_dof(self.equations.n_rows, self.n_free)
 
     @property
     def dispersion(self) -> float:
         """The known dispersion, or that of greatest restricted likelihood."""
-        return self.equations.dispersion or self.least / self._n_left
+        return self.equations.dispersion or self.least / self._restricted_dof
 
     def profiled(self, least: _Loss) -> _Loss:
         """Minus twice the log likelihood of penalised deviances, at the best phi."""
-        phi = self.equations.dispersion or least / self._n_left
-        return least / phi + self._n_left * np.log(phi)
+        phi = self.equations.dispersion or least / self._restricted_dof
+        return least / phi + self._restricted_dof * np.log(phi)
 
     @property
     def log_ratio(self) -> float:
         """Logarithm of |X'WX + S| over the product of the positive entries of S."""
-        return self.log_determinant - np.log(self.sizes[self.sizes > 0]).sum()
+        return (
+            self.log_determinant
+            - np.log(self.penalty_diagonal[self.penalty_diagonal > 0]).sum()
+        )
 
-    def restricted_likelihood(self) -> _Criterion:
+    def restricted_likelihood(self) -> Criterion:
         """Minus twice its logarithm, of the normal model, gradient and Hessian.
 
         They are along the logarithms of smoothing parameters (Wood 2011, section 6.2,
@@ -259,19 +281,25 @@ class PenalisedFit:
         equations, phi = self.equations, self.dispersion
         value = self.profiled(self.least) + self.log_ratio
         with np.errstate(divide="ignore"):
-            shares = self.scaled * np.where(self.sizes > 0, 1 / self.sizes, 0)
-        gradient = self.penalties / phi
-        gradient += self.scaled @ np.diag(self.inverse) - shares.sum(axis=1)
+            shares = self.penalty_diagonals * np.where(
+                self.penalty_diagonal > 0, 1 / self.penalty_diagonal, 0
+            )
+        gradient = self._penalties / phi
+        gradient += self.penalty_diagonals @ np.diag(self.inverse) - shares.sum(axis=1)
         hessian = np.diag(gradient) + shares @ shares.T
         # Each penalty is on the few coefficients of its term.
-        is_small = self.scaled.size < _FEW
-        scaled = self.scaled if is_small else sparse.csr_array(self.scaled)
+        is_small = self.penalty_diagonals.size < _FEW
+        scaled = (
+            self.penalty_diagonals
+            if is_small
+            else sparse.csr_array(self.penalty_diagonals)
+        )
         steps = scaled * self.coefficients
-        hessian -= (scaled @ self.inverse**2) @ self.scaled.T
+        hessian -= (scaled @ self.inverse**2) @ self.penalty_diagonals.T
         hessian -= 2 / phi * (steps @ self.inverse) @ steps.T
         if equations.dispersion is None:
-            hessian -= np.outer(self.penalties, self.penalties) / (phi * self.least)
-        return value, gradient, hessian
+            hessian -= np.outer(self._penalties, self._penalties) / (phi * self.least)
+        return Criterion(value, gradient, hessian)
 
     def _prediction_loss(self, deviance: float) -> float:
         """Logarithm of the generalised cross-validation score, or Mallows' score."""
@@ -286,38 +314,47 @@ class PenalisedFit:
         """The criterion, of the deviance of coefficients in place of this problem's."""
         if method == "gcv":
             return self._prediction_loss(deviance)
-        least: float = deviance + self.sizes @ coefficients**2
+        least: float = deviance + self.penalty_diagonal @ coefficients**2
         return self.profiled(least) + self.log_ratio
 
-    def cross_validation(self) -> _Criterion:
+    def cross_validation(self) -> Criterion:
         """Logarithm of the generalised cross-validation score, gradient and Hessian.
 
         Where the dispersion is known, the score is Mallows' instead.
         """
         equations, n_rows = self.equations, self.equations.n_rows
-        inverse, products, scaled = self.inverse, equations.products, self.scaled
+        inverse, products, scaled = (
+            self.inverse,
+            equations.products,
+            self.penalty_diagonals,
+        )
         # Derivatives of b, of the residual sum, and its second derivatives.
         steps = (scaled * self.coefficients) @ inverse
-        shrunk = inverse @ (self.sizes * self.coefficients)
+        shrunk = inverse @ (self.penalty_diagonal * self.coefficients)
         cross = steps @ (scaled * shrunk).T
         slopes = 2 * (scaled * self.coefficients) @ shrunk
         curvatures = 2 * (steps @ products @ steps.T - cross - cross.T)
         curvatures += np.diag(slopes)
         # Decrease of the degrees of freedom, and its derivatives.
-        spread = inverse @ products @ inverse
-        falls = scaled @ np.diag(spread)
-        slowing = np.diag(falls) - 2 * scaled @ (inverse * spread) @ scaled.T
-        dof, residual = self.dof.sum(), self.least - self.penalty
+        sandwich = inverse @ products @ inverse
+        dof_slopes = scaled @ np.diag(sandwich)
+        dof_curvatures = (
+            np.diag(dof_slopes) - 2 * scaled @ (inverse * sandwich) @ scaled.T
+        )
+        residual = self.least - self.penalty
         value = self._prediction_loss(residual)
         if equations.dispersion is not None:
             phi = equations.dispersion
-            return value, slopes / phi - 2 * falls, curvatures / phi - 2 * slowing
-        n_left = residual_dof(n_rows, dof)
-        slopes, falls = slopes / residual, falls / n_left
-        gradient = n_rows * (slopes - 2 * falls)
+            gradient = slopes / phi - 2 * dof_slopes
+            return Criterion(value, gradient, curvatures / phi - 2 * dof_curvatures)
+        remaining_dof = residual_dof(n_rows, self.dof.sum())
+        slopes, dof_slopes = slopes / residual, dof_slopes / remaining_dof
+        gradient = n_rows * (slopes - 2 * dof_slopes)
         hessian = curvatures / residual - np.outer(slopes, slopes)
-        hessian += 2 * (np.outer(falls, falls) - slowing / n_left)
-        return value, gradient, n_rows * hessian
+        hessian += 2 * (
+            np.outer(dof_slopes, dof_slopes) - dof_curvatures / remaining_dof
+        )
+        return Criterion(value, gradient, n_rows * hessian)
 
 
 def residual_dof(n_rows: float, dof: float) -> float:
@@ -357,38 +394,41 @@ _CRITERIA = {
 
 
 def _newton(
-    criterion: Callable[[PenalisedFit], _Criterion],
+    criterion: Callable[[PenalisedFit], Criterion],
     fit: PenalisedFit,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
 ) -> PenalisedFit:
     """The fit of least criterion, by Newton's method."""
-    equations, ends_tried = fit.equations, False
+    ends_tried = False
     value, gradient, hessian = criterion(fit)
-    for _ in range(100):
+    for _ in range(_MOST_STEPS):
         rho = fit.log_smoothing
         ends = np.where(gradient > 0, low, high)
         # Parameters with flat directions go to their bound in one step, once all others
         # have settled: their terms vanish, or need no penalty.
-        flat = np.abs(gradient) + np.abs(np.diag(hessian)) < 1e-3
+        flat = np.abs(gradient) + np.abs(np.diag(hessian)) < _FLAT
         free = np.flatnonzero((rho != ends) & ~flat)
         flat &= (low < rho) & (rho < high)
-        step, rise, n_tries = np.zeros(len(rho)), 1e-9 * (1 + abs(value)), 20
         if np.abs(gradient[free]).max(initial=0) >= _TOLERANCE:
+            step = np.zeros(len(rho))
             step[free] = _step(gradient[free], hessian[np.ix_(free, free)])
+            highest, n_tries = value + 1e-9 * (1 + abs(value)), _MOST_TRIES
         elif flat.any() and not ends_tried:
-            step, rise, n_tries = np.where(flat, ends - rho, 0), 1e-4, 1
+            step = np.where(flat, ends - rho, 0)
+            highest, n_tries = value + _RISE_TO_BOUNDS, 1
             ends_tried = True
         else:
-            break
-        for k in range(n_tries):
-            trial_fit = PenalisedFit(equations, (rho + step / 2**k).clip(low, high))
-            trial_values = criterion(trial_fit)
-            if trial_values[0] <= value + rise:
-                fit, (value, gradient, hessian) = trial_fit, trial_values
+            return fit
+        for halving in range(n_tries):
+            smoothing = (rho + step / 2**halving).clip(low, high)
+            trial_fit = PenalisedFit(fit.equations, smoothing)
+            trial = criterion(trial_fit)
+            if trial.value <= highest:
                 break
-        else:
-            break
+        if not trial.value <= highest:
+            return fit
+        fit, (value, gradient, hessian) = trial_fit, trial
     return fit
 
 

@@ -52,7 +52,8 @@ class Term:
 
     def evaluate(self, columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Values of the coordinates, (n_rows, n_coordinates), of one or two columns."""
-        values = [b.evaluate(x) for b, x in zip(self.bases, columns, strict=True)]
+        pairs = zip(self.bases, columns, strict=True)
+        values = [basis.evaluate(column) for basis, column in pairs]
         if len(values) == 2:
             outer, inner = values
             values = [(outer[:, :, None] * inner[:, None]).reshape(len(outer), -1)]
@@ -83,22 +84,22 @@ def tensor_term(
     shrinkage : bool
         Whether all coordinates have penalties.
     """
-    (outer, outer_sizes, _), (inner, inner_sizes, _) = (b.coordinates for b in bases)
-    penalties = [np.repeat(outer_sizes, len(inner_sizes))]
-    penalties.append(np.tile(inner_sizes, len(outer_sizes)))
+    outer, inner = (basis.coordinates for basis in bases)
+    shape = len(outer.penalties), len(inner.penalties)
+    penalties = [np.repeat(outer.penalties, shape[1])]
+    penalties.append(np.tile(inner.penalties, shape[0]))
     if shrinkage:
         penalties.append(np.add(*penalties) == 0)
     # Products that are constant in one column are functions of the other.
-    selected = np.ones((len(outer_sizes), len(inner_sizes)), dtype=bool)
+    selected = np.ones(shape, dtype=bool)
     selected[0, 0] = False
     if has_main[0]:
         selected[1:, 0] = False
     if has_main[1]:
         selected[0, 1:] = False
     columns = np.flatnonzero(selected)
-    return _term(
-        bases, np.kron(outer, inner)[:, columns], np.array(penalties)[:, columns]
-    )
+    products = np.kron(outer.vectors, inner.vectors)
+    return _term(bases, products[:, columns], np.array(penalties)[:, columns])
 
 
 def varying_term(
@@ -123,9 +124,8 @@ def varying_term(
         # The constant of the basis is the slope of a straight line.
         if shrinkage:
             penalties = np.stack([sizes, sizes == 0])
-        return _term(
-            (by, basis), vectors[:, int(has_main) :], penalties[:, int(has_main) :]
-        )
+        first = int(has_main)
+        return _term((by, basis), vectors[:, first:], penalties[:, first:])
     levels = np.eye(by.n_levels)
     term = _term(
         (by, basis), np.kron(levels, vectors[:, 1:]), np.kron(levels, penalties[:, 1:])

@@ -1,4 +1,4 @@
-"""Accumulated local effects: differences over steps, their moments and sums.
+"""Accumulated local effects (Apley & Zhu 2020): differences, their moments and sums.
 
 An *axis* of an accumulated effect has *nodes*, at which the effect lives (the edges of
 intervals, or the levels of a category), and *steps* between neighbouring nodes, over
@@ -13,12 +13,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.effects.cell_errors import FEW_ROWS, cell_errors
-from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._core.statistics.weighted import Moments, ratio_or_zero
+
+
+class VisitPair(NamedTuple):
+    """Two of the nodes that rows are moved to, and the steps between them."""
+
+    low: int  # positions among the columns of `NodeAxis.visits`
+    high: int
+    step: NDArray[np.integer]  # (n,): -1 for rows that take none
 
 
 @dataclass(frozen=True)
@@ -55,21 +64,19 @@ class NodeAxis:
         offsets = (-1, 0, 1) if self.by_level else (-1, 0)
         middle = nodes if self.by_level else np.maximum(nodes, 1)
         visits = np.empty((len(nodes), len(offsets)), dtype=np.intp)
-        for visit, offset in zip(visits.T, offsets, strict=True):
-            np.add(middle, offset, out=visit)
+        for visit, offset in enumerate(offsets):
+            np.add(middle, offset, out=visits[:, visit])
         # Levels at the ends have one neighbour only.
         return visits.clip(0, self.n_nodes - 1, out=visits) if self.by_level else visits
 
-    def differences(
-        self, nodes: NDArray[np.integer]
-    ) -> Iterator[tuple[int, int, NDArray[np.integer]]]:
-        """Pairs of visits, with the step (n,) of each row between them, or -1."""
+    def differences(self, nodes: NDArray[np.integer]) -> Iterator[VisitPair]:
+        """Pairs of visits between which responses are differenced, of rows (n,)."""
         if not self.by_level:
             step = np.where(nodes >= 0, np.maximum(nodes - 1, 0), -1)
-            yield 0, 1, step if self.n_steps else np.full_like(step, -1)
+            yield VisitPair(0, 1, step if self.n_steps else np.full_like(step, -1))
             return
-        yield 0, 1, np.maximum(nodes - 1, -1)
-        yield 1, 2, np.where(nodes < self.n_steps, nodes, -1)
+        yield VisitPair(0, 1, np.maximum(nodes - 1, -1))
+        yield VisitPair(1, 2, np.where(nodes < self.n_steps, nodes, -1))
 
     def row_effects(
         self, effects: NDArray[np.float64], axis: int
@@ -148,7 +155,7 @@ class NeighbourSteps:
     def row_steps(self, table: NDArray[np.integer]) -> list[NDArray[np.integer]]:
         """Step (n,) that rows take, for each kind of step; -1 for none."""
         steps_of_axes = [
-            [steps for _, _, steps in axis.differences(nodes)]
+            [pair.step for pair in axis.differences(nodes)]
             for axis, nodes in zip(self.axes, self.nodes(table), strict=True)
         ]
         if len(steps_of_axes) == 1:
@@ -186,19 +193,38 @@ class NeighbourSteps:
         Second differences for two axes.
         """
         no_rows = np.empty(0, dtype=np.intp)
-        pairs = [
-            [(low, high) for low, high, _ in axis.differences(no_rows)]
-            for axis in self.axes
-        ]
+        pairs = [list(axis.differences(no_rows)) for axis in self.axes]
         if len(pairs) == 1:
-            return [responses[:, high] - responses[:, low] for low, high in pairs[0]]
+            return [responses[:, p.high] - responses[:, p.low] for p in pairs[0]]
         width = 3 if self.axes[1].by_level else 2
         grid = responses.reshape(len(responses), -1, width, responses.shape[2])
         return [
-            (grid[:, high_1, high_2] - grid[:, low_1, high_2])
-            - (grid[:, high_1, low_2] - grid[:, low_1, low_2])
-            for (low_1, high_1), (low_2, high_2) in product(*pairs)
+            (grid[:, first.high, second.high] - grid[:, first.low, second.high])
+            - (grid[:, first.high, second.low] - grid[:, first.low, second.low])
+            for first, second in product(*pairs)
         ]
+
+
+class StepDifferences(NamedTuple):
+    """Differences of rows over their steps."""
+
+    row: NDArray[np.intp]  # (n,): positions of the rows
+    step: NDArray[np.integer]  # (n,): -1 for none
+    difference: NDArray[np.float64]  # (n, k)
+
+    def with_step(self) -> StepDifferences:
+        """Those of the rows that take a step."""
+        has_step = self.step >= 0
+        if has_step.all():
+            return self
+        return StepDifferences._make(array[has_step] for array in self)
+
+    @classmethod
+    def joined(cls, blocks: Sequence[StepDifferences]) -> StepDifferences:
+        """The differences of several blocks."""
+        if len(blocks) == 1:
+            return blocks[0]
+        return cls._make(map(np.concatenate, zip(*blocks, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,13 +238,13 @@ class StepMoments:
     shared : Moments of shape (n_levels, 3 k), or None
         Of the rows that take two steps between levels, as `neighbour_covariances` takes
         them; None for intervals and pairs.
-    rows : tuple of tuples (index, step, difference) of arrays
+    rows : tuple of StepDifferences
         The differences themselves, for the bootstrap; empty without it.
     """
 
     moments: Moments
     shared: Moments | None = None
-    rows: tuple[tuple[NDArray, ...], ...] = ()
+    rows: tuple[StepDifferences, ...] = ()
 
     @classmethod
     def of_none(cls, steps: NeighbourSteps, n_outputs: int) -> StepMoments:
@@ -242,15 +268,15 @@ class StepMoments:
         `row_steps` (n,) and `differences` (n, k) are lists with an entry for each kind
         of step, as `NeighbourSteps` returns them; `weights` are those of all rows.
         """
-        kinds = []
-        for step, difference in zip(row_steps, differences, strict=True):
-            arrays, has_step = [index, step, difference], step >= 0
-            kinds.append(arrays if has_step.all() else [a[has_step] for a in arrays])
-        rows, step, difference = joined = tuple(
-            kind[0] if len(kind) == 1 else np.concatenate(kind)
-            for kind in zip(*kinds, strict=True)
+        rows = StepDifferences.joined(
+            [
+                StepDifferences(index, step, difference).with_step()
+                for step, difference in zip(row_steps, differences, strict=True)
+            ]
         )
-        moments = Moments.of_groups(difference, step, steps.n_steps, weights[rows])
+        moments = Moments.of_groups(
+            rows.difference, rows.step, steps.n_steps, weights[rows.row]
+        )
         shared = None
         if len(steps.axes) == 1 and len(row_steps) == 2:
             has_both = np.flatnonzero((row_steps[0] >= 0) & (row_steps[1] >= 0))
@@ -261,7 +287,7 @@ class StepMoments:
                 steps.axes[0].n_nodes,
                 weights[index[has_both]],
             )
-        return cls(moments, shared, (joined,) if keep_rows else ())
+        return cls(moments, shared, (rows,) if keep_rows else ())
 
     def merge(self, other: StepMoments) -> StepMoments:
         """Moments of the rows of both."""
@@ -278,15 +304,17 @@ class StepMoments:
         """Moments of the same differences under other weights of the rows."""
         if not self.rows:
             return self
-        index, step, difference = self.joined
+        rows = self.joined
         return StepMoments(
-            Moments.of_groups(difference, step, steps.n_steps, weights[index])
+            Moments.of_groups(
+                rows.difference, rows.step, steps.n_steps, weights[rows.row]
+            )
         )
 
     @cached_property
-    def joined(self) -> tuple[NDArray, ...]:
-        """The rows as one tuple (index, step, difference)."""
-        return tuple(map(np.concatenate, zip(*self.rows, strict=True)))
+    def joined(self) -> StepDifferences:
+        """The differences of all rows."""
+        return StepDifferences.joined(self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -472,13 +500,13 @@ def neighbour_covariances(
     """
     inner = slice(1, -1)
     weight = shared.weight[inner]
-    below, above, _ = np.split(shared.mean[inner], 3, axis=1)
+    mean_below, mean_above, _ = np.split(shared.mean[inner], 3, axis=1)
     m2_below, m2_above, m2_both = np.split(shared.m2[inner], 3, axis=1)
     # From the variance of a sum: 2 cov(a, b) = var(a + b) - var(a) - var(b).
     products = (m2_both - m2_below - m2_above) / 2
-    products += weight * (below - steps.mean[:-1]) * (above - steps.mean[1:])
+    products += weight * (mean_below - steps.mean[:-1]) * (mean_above - steps.mean[1:])
     below, above = steps.weight[:-1], steps.weight[1:]
-    correlations = _ratio(products, np.sqrt(steps.m2[:-1] * steps.m2[1:]))
+    correlations = ratio_or_zero(products, np.sqrt(steps.m2[:-1] * steps.m2[1:]))
     has_few_rows = np.minimum(below, above) < FEW_ROWS
     if has_few_rows.any():
         # The expected sum of products of deviations, for a covariance of one.
@@ -488,20 +516,12 @@ def neighbour_covariances(
             steps.m2[pair].sum(axis=0) / degrees[pair].sum()
             for pair in (slice(-1), slice(1, None))
         ]
-        of_rows = _ratio(
+        of_rows = ratio_or_zero(
             products.sum(axis=0) / rows.sum(), np.sqrt(np.prod(variances, 0))
         )
         of_all = of_rows.clip(-1, 1) * weight / np.sqrt(below * above)
         correlations = np.where(has_few_rows, of_all, correlations)
     return correlations.T * errors[:, :-1] * errors[:, 1:]
-
-
-def _ratio(
-    numerator: NDArray[np.float64], denominator: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """A ratio, zero where the denominator is."""
-    zeros = np.zeros(np.shape(numerator))
-    return np.divide(numerator, denominator, out=zeros, where=denominator > 0)
 
 
 def second_order_effect(
@@ -549,7 +569,7 @@ def _main_effect(
     steps = other_axis.row_effects(steps, 2 - position)
     weights = axis.step_weights(node_weights, position)
     total = weights.sum(axis=1 - position)
-    return accumulate(_ratio((steps * weights).sum(axis=2 - position), total))
+    return accumulate(ratio_or_zero((steps * weights).sum(axis=2 - position), total))
 
 
 def _fill_empty(

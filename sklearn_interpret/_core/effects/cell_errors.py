@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments, student_factor
 
-# With ten degrees of freedom, 92 % of the intervals hold the mean that should be 95 %:
-# `bench_coverage` (effects) counts them.
+# With fewer degrees of freedom too few intervals of 95 % hold the mean, with more the
+# variance is that of cells farther away. Chosen by hand; benchmarks/bench_coverage.py
+# counts the intervals.
 _LEAST_DEGREES = 10.0
 # Cells with fewer rows borrow the variance of their neighbours.
 FEW_ROWS = 1 + _LEAST_DEGREES
-# Cells on each side with whose mean that of a cell is compared.
+# The mean of a cell is compared with those of as many cells on each side.
 _N_NEIGHBOURS = 2
 # Degrees of freedom of such a comparison, as neighbouring ones share means: 1 over the
 # sum of their squared correlations, 1 + 2 (.3^2 + .35^2 + .1^2 + .05^2).
@@ -72,8 +73,8 @@ def _pooled_deviations(
     degrees = np.where(is_unknown, compared, degrees)
     squares = np.where(is_unknown, compared * differences, squares)
     sums = np.stack([degrees, squares, degrees * scales**2])
-    degrees, squares, size = _over_neighbours(sums)
-    ratio = np.divide(squares, size, out=np.full_like(size, np.nan), where=size > 0)
+    degrees, squares, sizes = _over_neighbours(sums)
+    ratio = np.divide(squares, sizes, out=np.full_like(sizes, np.nan), where=sizes > 0)
     # Differences of cumulative sums may be below zero by rounding.
     deviations = np.sqrt(np.maximum(ratio, 0.0)) * scales
     return student_factor(np.maximum(degrees, 1.0)) * deviations
@@ -114,15 +115,18 @@ def _neighbour_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _over_neighbours(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sums (3, n_cells, k) over neighbours with enough degrees of freedom together."""
+    """Sums (3, n_cells, k) over neighbours with enough degrees of freedom together.
+
+    The first of the three are degrees of freedom.
+    """
     n_cells, radius = sums.shape[1], 1
     totals = np.pad(sums.cumsum(axis=1), ((0, 0), (1, 0), (0, 0)))
     cells = np.arange(n_cells)
-    while radius < 2 * n_cells and (short := sums[0] < _LEAST_DEGREES).any():
-        low, high = (
-            np.maximum(cells - radius, 0),
-            np.minimum(cells + radius + 1, n_cells),
-        )
-        sums = np.where(short, totals[:, high] - totals[:, low], sums)
+    has_few = sums[0] < _LEAST_DEGREES
+    while radius < 2 * n_cells and has_few.any():
+        low = np.maximum(cells - radius, 0)
+        high = np.minimum(cells + radius + 1, n_cells)
+        sums = np.where(has_few, totals[:, high] - totals[:, low], sums)
+        has_few = sums[0] < _LEAST_DEGREES
         radius *= 2
     return sums

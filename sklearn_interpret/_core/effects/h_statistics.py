@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._core.statistics.weighted import Moments, ratio_or_zero
 
 # Interactions below these are rounding errors: relative to the standard deviation of
 # the responses, and to their largest absolute value.
@@ -58,9 +58,7 @@ class Strength:
     @property
     def squared(self) -> NDArray[np.float64]:
         """H^2, the ratio of the two; zero where the joint effect does not vary."""
-        zeros = np.zeros(np.shape(self.numerator))
-        varies = self.denominator > 0
-        return np.divide(self.numerator, self.denominator, out=zeros, where=varies)
+        return ratio_or_zero(self.numerator, self.denominator)
 
     @property
     def is_undefined(self) -> NDArray[np.bool_]:
@@ -78,8 +76,8 @@ def rounding_floor(
 ) -> NDArray[np.float64]:
     """Variance (k,) below which an interaction is rounding; responses (n, k)."""
     size = np.abs(responses).max(axis=0)
-    spread = _variance(responses, weights)
-    return _RELATIVE_TO_SPREAD**2 * spread + (_RELATIVE_TO_SIZE * size) ** 2
+    variance = _variance(responses, weights)
+    return _RELATIVE_TO_SPREAD**2 * variance + (_RELATIVE_TO_SIZE * size) ** 2
 
 
 def unexplained(

@@ -6,22 +6,38 @@ best of all unions of narrow intervals. The criterion here is an estimate of the
 squared error of the centred curve over the rows, as Mallows' C_p is for regressions.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 # Factor of the noise that is taken off squared distances: the best of many unions fits
-# the noise too, and 1 would leave narrow intervals of noise. `bench_regions` compares
-# errors of the effects.
+# the noise too, and 1 would leave narrow intervals of noise. Chosen by hand;
+# benchmarks/bench_regions.py compares the errors of effects with other intervals.
 _NOISE = 2.0
 # Distances below this share of the curve's range are rounding errors.
 _ROUNDING = 1e-9
+
+
+class _Edges(NamedTuple):
+    """Edges of narrow intervals, and what is cumulated from the first edge to each.
+
+    The last axis of all arrays is that of the edges.
+    """
+
+    positions: NDArray[np.float64]  # (n,)
+    shares: NDArray[np.float64]  # (n,): of the rows, half of the intervals on each side
+    n_rows: NDArray[np.float64]  # (n,): weight of the rows before
+    curve: NDArray[np.float64]  # (k, n): the accumulated effect
+    variance: NDArray[np.float64]  # (k, n): of the curve
+    deviation: NDArray[np.float64]  # (k, n): standard deviation of the curve of a row
 
 
 def least_error_edges(
     edges: NDArray[np.float64],
     weights: NDArray[np.float64],
     steps: NDArray[np.float64],
-    errors: NDArray[np.float64],
+    step_errors: NDArray[np.float64],
 ) -> NDArray[np.intp]:
     """Positions of the edges to keep, in order.
 
@@ -31,7 +47,7 @@ def least_error_edges(
         Edges of narrow intervals.
     weights : ndarray of shape (n_steps,)
         Weight of the rows in each.
-    steps, errors : ndarray of shape (k, n_steps)
+    steps, step_errors : ndarray of shape (k, n_steps)
         Mean differences over the intervals, and their standard errors.
 
     Returns
@@ -40,21 +56,23 @@ def least_error_edges(
     """
     last = len(weights)
     shares = np.append(weights, 0.0) + np.append(0.0, weights)
-    shares /= shares.sum()
-    # The curve, its variance and the standard deviation of rows, at the edges.
-    sums = np.stack([steps, errors**2, errors * np.sqrt(weights)])
-    sums = np.pad(sums, ((0, 0), (0, 0), (1, 0))).cumsum(axis=2)
-    n_rows = np.append(0.0, np.cumsum(weights))
-    tie = (_ROUNDING * np.ptp(sums[0])) ** 2
-    least, previous = np.full(last + 1, np.inf), np.zeros(last + 1, dtype=np.intp)
-    least[0] = 0.0
+    narrow = _Edges(
+        positions=edges,
+        shares=shares / shares.sum(),
+        n_rows=_cumulated(weights),
+        curve=_cumulated(steps),
+        variance=_cumulated(step_errors**2),
+        deviation=_cumulated(step_errors * np.sqrt(weights)),
+    )
+    tie = (_ROUNDING * np.ptp(narrow.curve)) ** 2
+    least_errors, previous = np.full(last + 1, np.inf), np.zeros(last + 1, np.intp)
+    least_errors[0] = 0.0
     for start in range(last):
         ends = slice(start + 1, None)
-        errors_to_ends = least[start] + _errors(
-            edges[start:], shares[start:], sums[..., start:], n_rows[start:]
-        )
-        better = errors_to_ends + tie < least[ends]
-        least[ends] = np.where(better, errors_to_ends, least[ends])
+        following = _Edges(*(array[..., start:] for array in narrow))
+        errors = least_errors[start] + _interval_errors(following)
+        better = errors + tie < least_errors[ends]
+        least_errors[ends] = np.where(better, errors, least_errors[ends])
         previous[ends] = np.where(better, start, previous[ends])
     positions = [last]
     while positions[-1] > 0:
@@ -62,26 +80,32 @@ def least_error_edges(
     return np.array(positions[::-1])
 
 
-def _errors(
-    edges: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    n_rows: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Estimated squared errors due to the intervals from the first edge to each other.
+def _cumulated(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sums along the last axis up to each edge, zero at the first one."""
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    return sums
 
-    Between its edges the curve is a chord. Its squared distance from the narrow
-    intervals' curve, less what noise adds to this, estimates the squared bias. An error
-    of the chord's end lifts all rows behind it, so the centred curve has the variance
-    of this end times the variance over the rows of a ramp from zero to one.
+
+def _interval_errors(edges: _Edges) -> NDArray[np.float64]:
+    """Squared errors due to one interval from the first edge to each other: (n - 1,).
+
+    An interval replaces the curve by a chord. Its squared bias is estimated by the
+    squared distance between the two, less the noise of this distance. To it comes the
+    variance of the centred curve: an error of the chord's end moves the chord and all
+    rows behind it, like a *ramp* from 0 at the first edge to 1 at the end. This gives
+    the variance of the end times the variance of the ramp over the rows.
     """
-    curve, noise, deviation = sums - sums[..., :1]
-    ramps = np.minimum((edges - edges[0]) / (edges[1:, None] - edges[0]), 1.0)
+    positions = edges.positions - edges.positions[0]
+    ramps = np.minimum(positions / positions[1:, None], 1.0)  # by end and edge
+    curve = edges.curve - edges.curve[:, :1]
     distances = (curve[:, None] - ramps * curve[:, 1:, None]) ** 2
-    by_noise = noise[:, None] * (1 - 2 * ramps) + ramps**2 * noise[:, 1:, None]
-    inside = np.arange(len(edges)) < np.arange(1, len(edges))[:, None]
-    bias = ((distances - _NOISE * by_noise) * inside) @ shares
+    variance = edges.variance - edges.variance[:, :1]
+    noise = variance[:, None] * (1 - 2 * ramps) + ramps**2 * variance[:, 1:, None]
+    inside = np.arange(len(positions)) < np.arange(1, len(positions))[:, None]
+    bias = ((distances - _NOISE * noise) * inside) @ edges.shares
     # Differences of one row over neighbouring intervals correlate at most fully.
-    of_end = deviation[:, 1:] ** 2 / (n_rows[1:] - n_rows[0])
-    ramp_variance = ramps**2 @ shares - (ramps @ shares) ** 2
-    return (bias + of_end * ramp_variance).sum(axis=0)
+    deviation = edges.deviation - edges.deviation[:, :1]
+    end_variance = deviation[:, 1:] ** 2 / (edges.n_rows[1:] - edges.n_rows[0])
+    ramp_variance = ramps**2 @ edges.shares - (ramps @ edges.shares) ** 2
+    return (bias + end_variance * ramp_variance).sum(axis=0)

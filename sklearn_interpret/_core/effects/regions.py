@@ -1,15 +1,16 @@
 """Regions of rows within which the curves of rows are alike.
 
-A region is split where the curves' squared deviations from their mean on each side are
-least (Herbinger, Bischl & Casalicchio 2022, eq. 6). Sums over the sorted rows give
-this loss for all thresholds of a column together.
+A region is split where the curves' squared deviations from their mean on each side, the
+loss, are least (Herbinger, Bischl & Casalicchio 2022, eq. 6). A cut of a column has
+codes on its low and high side, and missing values on a side of their own. Sums over the
+rows grouped by code give the loss of all cuts of a column together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 # Limits the memory of sums of curves to some blocks of 8 MB: they are computed for as
 # many points at a time.
-_MOST_SUMS = 2**20
+_MAX_SUMS = 2**20
 # Gain of the best of many cuts by noise, relative to the mean gain of a cut: splits of
 # noise do not pay. `bench_regions` checks that additive models have a single region.
 _BEST_BY_NOISE = 2.0
@@ -89,6 +90,14 @@ class RegionNode:
         return [node for child in self.children for node in child.at(level - 1)]
 
 
+class _Split(NamedTuple):
+    """A split of a region, and the reduction of the loss by it."""
+
+    gain: float
+    column: int
+    sides: list[NDArray[np.bool_]]  # codes (n_known + 1,) of each side
+
+
 @dataclass(frozen=True, eq=False)
 class RegionSearch:
     """Search for regions.
@@ -145,7 +154,7 @@ class RegionSearch:
             return node
         codes, weights = self.table.codes[:, node.rows], self.weights[node.rows]
         columns = {j: _Groups.of(codes[j], weights) for j in self.columns}
-        gain, column, sides = self._best(centred, losses, columns)
+        gain, column, sides = self._best_split(centred, losses, columns)
         if gain <= 0 or gain < least_gain:
             return node
         if not self._is_significant(gain, centred, losses, columns):
@@ -170,27 +179,28 @@ class RegionSearch:
             return True
         # Up to four permutations may gain as much: p-values of fewer are coarse.
         n_draws = int(np.ceil(5 / self.significance)) - 1
-        n_rows, reached = len(centred.values), 1
+        n_rows, least = len(centred.values), gain * (1 - _TIE)
+        n_reached = 1  # the curves themselves
         for _ in range(n_draws):
             permuted = centred.take(self.rng.permutation(n_rows))
-            reached += self._best(permuted, losses, columns)[0] >= gain * (1 - _TIE)
-        return reached / (n_draws + 1) <= self.significance
+            n_reached += self._best_split(permuted, losses, columns).gain >= least
+        return n_reached / (n_draws + 1) <= self.significance
 
-    def _best(
+    def _best_split(
         self,
         centred: RowCurves,
         losses: NDArray[np.float64],
         columns: dict[int, _Groups],
-    ) -> tuple[float, int, list[NDArray[np.bool_]]]:
-        """The largest gain, its column, and the codes of each side; zero for none."""
+    ) -> _Split:
+        """The split of the largest gain; a gain of zero if there is none."""
         observed = centred.weights.sum(axis=0)
         # Expected reduction of the loss by one more mean if the curves are noise.
         noise = _BEST_BY_NOISE * _ratio(losses, np.maximum(observed - 1, observed / 2))
-        best: tuple[float, int, list[NDArray[np.bool_]]] = 0.0, -1, []
+        best = _Split(0.0, -1, [])
         for column, groups in columns.items():
-            candidate = self._best_cut(centred, noise, column, groups)
-            if candidate is not None and candidate[0] > best[0] * (1 + _TIE):
-                best = candidate[0], column, candidate[1]
+            split = self._best_cut(centred, noise, column, groups)
+            if split is not None and split.gain > best.gain * (1 + _TIE):
+                best = split
         return best
 
     def _best_cut(
@@ -199,31 +209,32 @@ class RegionSearch:
         noise: NDArray[np.float64],
         column: int,
         groups: _Groups,
-    ) -> tuple[float, list[NDArray[np.bool_]]] | None:
-        """The largest gain in a column and the codes of each side, or None."""
-        n_known = self.table.n_known[column]
-        order = np.arange(len(groups.codes))
-        n_observed = len(order) - (groups.codes[-1] == n_known)
+    ) -> _Split | None:
+        """The split of the largest gain in a column, or None."""
+        has_missing = groups.codes[-1] == self.table.n_known[column]
+        n_observed = len(groups.codes) - int(has_missing)
         if not n_observed or not centred.values.size:
             return None
+        order = np.arange(len(groups.codes))
         if self.table.nominal[column]:
             order[:n_observed] = _similar_first(groups.sums(centred), n_observed)
-        upto = np.cumsum(groups.sizes[order])[:n_observed]
-        total, total_with_missing = upto[-1], groups.sizes.sum()
+        low_size = np.cumsum(groups.sizes[order])[:n_observed]
+        known_size, missing_size = low_size[-1], groups.sizes.sum() - low_size[-1]
         # The last cut has all known values on one side and missing ones on the other.
-        above = np.where(upto < total, total - upto, total_with_missing - total)
-        cuts = np.flatnonzero(np.minimum(upto, above) >= self.min_rows)
+        high_size = np.where(low_size < known_size, known_size - low_size, missing_size)
+        cuts = np.flatnonzero(np.minimum(low_size, high_size) >= self.min_rows)
         if not len(cuts):
             return None
         gains = np.zeros(len(cuts))
-        width = max(1, _MOST_SUMS // len(groups.order))
+        width = max(1, _MAX_SUMS // len(groups.order))
         for start in range(0, centred.values.shape[1], width):
             points = slice(start, start + width)
             sums = groups.sums(centred, points, order)
             gains += _gains(sums, cuts, n_observed, noise[points])
-        best = gains.max()
-        cut = int(np.argmax(gains >= best - _TIE * abs(best)))
-        return gains[cut], self._sides(column, groups, order, cuts[cut], n_observed)
+        largest = gains.max()
+        best = int(np.argmax(gains >= largest - _TIE * abs(largest)))
+        sides = self._sides(column, groups, order, cuts[best], n_observed)
+        return _Split(gains[best], column, sides)
 
     def _sides(
         self,
@@ -236,28 +247,34 @@ class RegionSearch:
         """Codes (n_known + 1,) of each side: low, high and missing, as there are."""
         n_known = self.table.n_known[column]
         low = np.zeros(n_known + 1, dtype=bool)
-        ends = groups.codes[order[:n_observed][cut : cut + 2]]
-        if len(ends) < 2:
+        has_high_side = cut + 1 < n_observed
+        if not has_high_side:
             low[:n_known] = True
         elif self.table.nominal[column]:
             low[groups.codes[order[: cut + 1]]] = True
-        else:
-            low[: (ends[0] + ends[1] + 1) // 2] = True
+        else:  # codes between the two groups go to the nearer one
+            last_low, first_high = groups.codes[order[cut : cut + 2]]
+            low[: (last_low + first_high + 1) // 2] = True
         missing = np.arange(n_known + 1) == n_known
-        sides = [low, ~low & ~missing]
-        if len(ends) < 2:
-            sides.pop()
+        sides = [low, ~low & ~missing] if has_high_side else [low]
         return [*sides, missing] if n_observed < len(order) else sides
+
+
+class _GroupSums(NamedTuple):
+    """Sums over the rows of each group, at each point."""
+
+    curves: NDArray[np.float64]  # (n_groups, n_points): of weighted curves
+    weights: NDArray[np.float64]  # (n_groups, n_points) or (n_groups, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Rows grouped by code: their order, where groups start, their codes and weight."""
+    """Rows grouped by code, the groups of ascending codes."""
 
-    order: NDArray[np.intp]
-    starts: NDArray[np.intp]
-    codes: NDArray[np.intp]
-    sizes: NDArray[np.float64]
+    order: NDArray[np.intp]  # (n_rows,): rows by code
+    starts: NDArray[np.intp]  # (n_groups,): where groups start in that order
+    codes: NDArray[np.intp]  # (n_groups,)
+    sizes: NDArray[np.float64]  # (n_groups,): weights of their rows
 
     @classmethod
     def of(cls, codes: NDArray[np.intp], weights: NDArray[np.float64]) -> _Groups:
@@ -272,15 +289,17 @@ class _Groups:
         curves: RowCurves,
         points: slice = slice(None),
         groups: NDArray[np.intp] | slice = slice(None),
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sums of the weighted curves and of the weights, by group: (n_groups, ...)."""
+    ) -> _GroupSums:
+        """Sums at some points, of the groups in some order."""
         weights = curves.weights
         if weights.shape[1] > 1:
             weights = weights[:, points]
         weighted = weights * curves.values[:, points]
-        sums = np.add.reduceat(weighted.take(self.order, axis=0), self.starts, axis=0)
-        sizes = np.add.reduceat(weights.take(self.order, axis=0), self.starts, axis=0)
-        return sums[groups], sizes[groups]
+        curve_sums, weight_sums = (
+            np.add.reduceat(by_row.take(self.order, axis=0), self.starts, axis=0)
+            for by_row in (weighted, weights)
+        )
+        return _GroupSums(curve_sums[groups], weight_sums[groups])
 
 
 def _ratio(
@@ -292,36 +311,37 @@ def _ratio(
 
 
 def _gains(
-    sums: tuple[NDArray[np.float64], NDArray[np.float64]],
+    sums: _GroupSums,
     cuts: NDArray[np.intp],
     n_observed: int,
     noise: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Reductions of the loss of curves with mean zero by cuts: (n_cuts,).
 
-    `sums` are those of the weighted curves and of the weights, by group. Reductions by
-    `noise` (n_points,), one for each side but one, are taken off.
+    The sums are those of the observed groups in their order, then of missing values.
+    Reductions by `noise` (n_points,), one for each side but one, are taken off.
     """
-    reached = [np.cumsum(values[:n_observed], axis=0) for values in sums]
-    low = [cumulated[cuts] for cumulated in reached]
+    up_to = [np.cumsum(values[:n_observed], axis=0) for values in sums]
+    low = [cumulated[cuts] for cumulated in up_to]
     # Cuts with nothing above them would leave rounding errors there.
     is_last = (cuts == n_observed - 1)[:, None]
-    high = [np.where(is_last, 0.0, c[-1] - c[cuts]) for c in reached]
+    high = [np.where(is_last, 0.0, total[-1] - total[cuts]) for total in up_to]
     missing = [values[n_observed:].sum(axis=0) for values in sums]
     gains, n_means = np.zeros(low[0].shape), np.zeros(low[1].shape)
-    for total, weight in (low, high, missing):
-        gains += _ratio(total**2, weight)
-        n_means += weight > 0
+    for curve_sums, weights in (low, high, missing):
+        gains += _ratio(curve_sums**2, weights)
+        n_means += weights > 0
     return (gains - (n_means - 1) * noise).sum(axis=1)
 
 
-def _similar_first(
-    sums: tuple[NDArray[np.float64], NDArray[np.float64]], n_observed: int
-) -> NDArray[np.intp]:
+def _similar_first(sums: _GroupSums, n_observed: int) -> NDArray[np.intp]:
     """Order of the first groups along the first principal component of their means."""
-    total, weights = (values[:n_observed] for values in sums)
-    means = _ratio(total, weights)
-    spread = np.sqrt(weights) * (means - _ratio(total.sum(axis=0), weights.sum(axis=0)))
-    direction = np.linalg.svd(spread, full_matrices=False)[2][0]
+    curve_sums, weights = (values[:n_observed] for values in sums)
+    means = _ratio(curve_sums, weights)
+    mean = _ratio(curve_sums.sum(axis=0), weights.sum(axis=0))
+    deviations = np.sqrt(weights) * (means - mean)
+    _, _, components = np.linalg.svd(deviations, full_matrices=False)
+    direction = components[0]
+    # The sign of a component is arbitrary: its largest entry becomes positive.
     direction *= np.sign(direction[np.abs(direction).argmax()]) or 1.0
     return np.argsort(means @ direction, kind="stable")

@@ -1,4 +1,4 @@
-"""Choice of coalitions to evaluate where there are too many to evaluate all.
+"""Shapley values of all coalitions, and which to evaluate where these are too many.
 
 Coalitions come in pairs with their complements: Shapley values depend only on
 differences within pairs, interaction values on sums. A pair is represented by its
@@ -11,6 +11,10 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
+
+# Subsets are listed and sampled if at most this many times the number asked for exist;
+# otherwise they are drawn until enough differ, which then rejects at most a quarter.
+_MOST_LISTED = 4
 
 
 def all_coalitions(n_players: int) -> NDArray[np.bool_]:
@@ -55,6 +59,7 @@ def interactions_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _n_players(values: NDArray[np.float64]) -> int:
+    """Number of players, from the values of all coalitions."""
     return len(values).bit_length() - 1
 
 
@@ -67,11 +72,6 @@ def _weights(n_players: int, order: int) -> NDArray[np.float64]:
         1 / ((n_others + 1) * comb(n_others, size)) for size in range(n_others + 1)
     ]
     return np.array(of_size)[sizes, None]
-
-
-# Subsets are listed and sampled if at most this many times the number asked for exist;
-# otherwise they are drawn until enough differ, which then rejects at most a quarter.
-_MOST_LISTED = 4
 
 
 def n_pairs_of(n_players: int, size: int) -> int:
@@ -120,16 +120,16 @@ def _counts(
     shares = np.ones(len(existing))
     if n_players % 2 == 0:
         shares[-1:] = 0.5  # the middle size is one, other pairs join two sizes
-    left = n_pairs
+    remaining = n_pairs
     for first, n_existing in enumerate(existing):
         # Sizes are filled from the smallest up: those of few coalitions leave more.
-        fair = left * shares[first:] / shares[first:].sum()
-        singles = first == 0 and left >= n_existing
-        if fair[0] < n_existing - 1e-9 and not singles:
+        fair = remaining * shares[first:] / shares[first:].sum()
+        has_all_singles = first == 0 and remaining >= n_existing
+        if fair[0] < n_existing - 1e-9 and not has_all_singles:  # beyond rounding
             # Later sizes have more pairs still: all get their fair share.
             counts[first:] = _rounded(fair, rng)
             break
-        left -= n_existing
+        remaining -= n_existing
     return counts
 
 

@@ -23,15 +23,17 @@ _NO_CORRELATION = 1e-12
 # Smaller eigenvalues of a correlation matrix count as zero: the matrix is singular.
 _SINGULAR = 1e-9
 # Limits of blocks whose coalitions are all enumerated: players, and coalitions times
-# columns cubed, the cost of the linear systems.
+# columns cubed, the cost of the linear systems. Chosen by hand: more take too long.
 MOST_PLAYERS = 15
 _MOST_WORK = 2**MOST_PLAYERS * 32**3
-# Numbers of antithetic pairs of permutations that are sampled for larger blocks: fewer
-# where their operators would exceed these bytes, 64 MB.
-_FEWEST_PAIRS, _MOST_PAIRS = 16, 256
+# Antithetic pairs of permutations that are sampled for larger blocks: as many as have
+# operators of this number of bytes, 64 MB, within these limits. More have smaller
+# errors.
 _PAIRS_BYTES = 2**26
+_FEWEST_PAIRS = 16
+_MOST_PAIRS = 256
 # Bytes of the matrices of a batch of coalitions, and of the values of a batch of rows:
-# 4 MB fit into a processor's cache.
+# 4 MB. Chosen by hand: smaller ones call numpy more often, larger ones leave the cache.
 _BATCH_BYTES = 2**22
 
 
@@ -72,8 +74,8 @@ class Block:
             values_of_draws = values_of_draws.reshape(-1, n_draws, *shape)
             values[rows] = values_of_draws.mean(axis=1)
             if self.sampled:
-                spread = values_of_draws.std(axis=1, ddof=1) / np.sqrt(n_draws)
-                errors[rows] = student_factor(n_draws - 1) * spread
+                deviations = values_of_draws.std(axis=1, ddof=1) / np.sqrt(n_draws)
+                errors[rows] = student_factor(n_draws - 1) * deviations
         return values, errors
 
 
@@ -100,22 +102,22 @@ def gaussian_blocks(
     -------
     list of Block
     """
-    spread = np.sqrt(np.diag(covariance))
-    spread = np.where(spread > 0, spread, 1.0)
-    correlation = covariance / spread / spread[:, None]
+    scales = np.sqrt(np.diag(covariance))
+    scales = np.where(scales > 0, scales, 1.0)
+    correlation = covariance / scales / scales[:, None]
     np.fill_diagonal(correlation, 1.0)
     connected = np.abs(correlation) > _NO_CORRELATION
     # Columns of a player are adjacent.
     connected |= player == player[:, None]
-    n_blocks, block_of = connected_components(connected, directed=False)
+    n_blocks, column_block = connected_components(connected, directed=False)
     blocks = []
     for block in range(n_blocks):
-        columns = np.flatnonzero(block_of == block)
+        columns = np.flatnonzero(column_block == block)
         players, position = np.unique(player[columns], return_inverse=True)
         block_correlation = correlation[np.ix_(columns, columns)]
-        scaled = coefficients[columns] * spread[columns, None]
+        scaled = coefficients[columns] * scales[columns, None]
         draws = _draws(block_correlation, scaled, position, len(players), rng)
-        blocks.append(Block(players, columns, draws / spread[columns]))
+        blocks.append(Block(players, columns, draws / scales[columns]))
     return blocks
 
 
@@ -139,11 +141,13 @@ def _draws(
     size = 8 * n_players * coefficients.size
     n_pairs = int(np.clip(_PAIRS_BYTES // size, _FEWEST_PAIRS, _MOST_PAIRS))
     draws = np.empty((n_pairs, n_players, *coefficients.T.shape))
-    for draw in draws:
+    for draw in range(n_pairs):
         order = rng.permutation(n_players)
-        draw[:] = _of_order(correlation, coefficients, player, order)
-        draw += _of_order(correlation, coefficients, player, order[::-1])
-        draw /= 2
+        forwards, backwards = (
+            _of_order(correlation, coefficients, player, players)
+            for players in (order, order[::-1])
+        )
+        draws[draw] = (forwards + backwards) / 2
     return draws
 
 
@@ -180,8 +184,8 @@ def _coalition_values(
     inside, outside = present[:, :, None], ~present[:, :, None]
     # Absent columns become uncorrelated, of variance 1: all matrices have one shape.
     masked = np.where(inside & present[:, None, :], correlation, 0.0)
-    diagonal = np.einsum("mii->mi", masked)
-    diagonal[~present] = 1.0
+    coalition, column = np.nonzero(~present)
+    masked[coalition, column, column] = 1.0
     sums: NDArray[np.floating] = inside * (correlation @ (outside * coefficients))
     if singular:
         sums = np.linalg.pinv(masked, rcond=_SINGULAR, hermitian=True) @ sums

@@ -43,43 +43,40 @@ from scipy.linalg import blas, cho_solve, cholesky, lapack
 
 from sklearn_interpret._core.statistics.weighted import student_factor
 
-# Measured below: errors of Shapley values in games of ten players with known values,
-# half of them sums of products of up to three players, and smooth or joint functions of
-# many; with 5 and 8 pairs ("few"), and with 12 to 200.
+# The constants below were chosen by hand, by errors of Shapley values in games of ten
+# players with known values: sums of products of few players, and functions of many.
 
 # Candidate kernels, by s, the sum of rho over players: the variance of all terms of d
 # players together is about s**d / d!. The first suits trees and products of few
-# players, the second smooth functions of many. Halving or doubling either, or having
-# one of them alone, changes mean errors of a kind of game by 2 % at most.
+# players, the second smooth functions of many.
 _STRENGTHS = (0.15, 1.2)
-# The same with fewer pairs than players. Main effects are then not identified: with 1.2
-# in place of 3.0, joint effects of six players were attributed to single ones, and
-# errors of such games doubled.
+# The same with fewer pairs than players. Main effects are then not identified: smaller
+# strengths attribute joint effects of many players to single ones.
 _STRENGTHS_OF_FEW_PAIRS = (0.15, 3.0)
 # With more players, no affordable number of coalitions separates terms of many players:
 # the kernels give the same values, so the first is enough.
 _FEW_PLAYERS = 50
 # Prior variances of all terms of one player, of two, and of the constant: large
-# compared with those of more players, so that they are not shrunk. With few pairs, 100
-# for main effects raised errors of joint effects by two thirds; with more pairs than
-# players nothing changes, for main effects are then a trend.
-_VAR_MAIN, _VAR_PAIRS, _VAR_CONSTANT = 10.0, 1.0, 10.0
-# Relative increase of the diagonal that makes the Cholesky factorisation stable: up to
-# 1e-10 it changes no error in four digits.
+# compared with those of more players, so that they are not shrunk. Larger ones of main
+# effects raise errors of joint effects where pairs are few; where they are not, main
+# effects are a trend and have no prior.
+_VAR_MAIN = 10.0
+_VAR_PAIRS = 1.0
+_VAR_CONSTANT = 10.0
+# Relative increase of the diagonal that makes the Cholesky factorisation stable. It is
+# far too small to change a value.
 _JITTER = 1e-12
 # A later kernel is chosen if its leave-one-out error is below this times that of the
-# best so far, which keeps the choice where both fit alike. 0.9 and 1 change mean errors
-# by 3 % at most.
+# best so far, which keeps the choice where both fit alike.
 _CLEARLY = 0.99
 # Squared residuals are rounding errors below this, relative to the squared values.
 _ROUNDING = 1e-18
 # Variances are multiplied by this: the kernel was chosen to make their scale small.
-# Intervals of 95 % then hold 96 to 100 % of the values of each kind of game; without
-# it, 95 to 100 %, which leaves no margin for other games. `bench_coverage` counts them
-# at all budgets.
+# Less leaves no margin for other games; benchmarks/bench_coverage.py counts how many
+# intervals hold the values, at all budgets.
 _INFLATION = 1.5
 # Nodes of the quadrature: the integrand is close to exp(s u) for any number of players,
-# so this number is exact to rounding (eight still are to four digits).
+# so this number is exact to rounding.
 _N_NODES = 24
 # Rows of a kernel matrix that are computed in one block, which bounds the memory of
 # their numbers of players that agree.
@@ -121,9 +118,9 @@ class _Kernel:
     def means(self, n_others: int, present: NDArray[np.intp]) -> NDArray[np.float64]:
         """Integral over t of the product over `n_others` players, `present` of them."""
         counts = np.arange(n_others + 1)[:, None]
-        grown = (1 + self.rho * self.nodes) ** counts
-        grown *= (1 - self.rho * self.nodes) ** (n_others - counts)
-        return (grown @ self.weights)[np.clip(present, 0, n_others)]
+        products = (1 + self.rho * self.nodes) ** counts
+        products *= (1 - self.rho * self.nodes) ** (n_others - counts)
+        return (products @ self.weights)[np.clip(present, 0, n_others)]
 
 
 class _Process:
@@ -140,9 +137,9 @@ class _Process:
         inverse, _ = lapack.dpotri(factor, lower=True)
         precisions = np.diagonal(inverse).copy()
         if trend is not None:
-            weighed = cho_solve((factor, True), trend, check_finite=False)
-            self._slopes = np.linalg.solve(trend.T @ weighed, weighed.T)
-            precisions -= np.einsum("ij,ji->i", weighed, self._slopes)
+            solved = cho_solve((factor, True), trend, check_finite=False)
+            self._slopes = np.linalg.solve(trend.T @ solved, solved.T)
+            precisions -= np.einsum("ij,ji->i", solved, self._slopes)
         self._precisions = precisions[:, None]
 
     @property
@@ -159,8 +156,8 @@ class _Process:
         weights = np.empty_like(detrended)
         # One vector at a time: BLAS dtrsv is several times faster here than LAPACK.
         for output, column in enumerate(detrended.T):
-            below = blas.dtrsv(self._factor, column, lower=1)
-            weights[:, output] = blas.dtrsv(self._factor, below, lower=1, trans=1)
+            half_solved = blas.dtrsv(self._factor, column, lower=1)
+            weights[:, output] = blas.dtrsv(self._factor, half_solved, lower=1, trans=1)
         # Leave-one-out residuals: Rasmussen & Williams (2006), equation 5.12.
         return _Posterior(self, slopes, detrended, weights, weights / self._precisions)
 

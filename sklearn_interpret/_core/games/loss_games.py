@@ -21,8 +21,8 @@ from sklearn_interpret._core.statistics.weighted import student_factor
 def membership(sets: list[tuple[int, ...]], n_players: int) -> NDArray[np.float64]:
     """Members of sets of players as (n_sets, n_players) of zeros and ones."""
     members = np.zeros((len(sets), n_players))
-    for row, players in zip(members, sets, strict=True):
-        row[list(players)] = 1.0
+    for row, players in enumerate(sets):
+        members[row, list(players)] = 1.0
     return members
 
 

@@ -1,7 +1,10 @@
 """Influence of single rows on a regression: measures of their deletion.
 
 Formulas are those of Belsley, Kuh & Welsch (1980), for generalized linear models of
-Williams (1987).
+Williams (1987). With the working design A, rows a, the penalties L and the parameters b
+of all rows, a row has the leverage h = a' (A'A + L)^-1 a. Its *deleted residual* is its
+deviance residual over 1 - h, and one step of deleting it takes (A'A + L)^-1 a times the
+deleted residual off b.
 """
 
 from dataclasses import dataclass
@@ -16,8 +19,8 @@ from sklearn_interpret._core.regression.working_regression import WorkingRegress
 
 # Residual degrees of freedom below this are rounding.
 _NO_DOF = 1e-9
-# Limits the entries in a block of deletions, to 32 MB.
-_BLOCK = 2**22
+# Limits the numbers in a block of deletions, to 32 MB.
+_MOST_NUMBERS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +34,21 @@ class RegressionDiagnostics(WorkingRegression):
     ----------
     model, known_dispersion, rank
         As of `WorkingRegression`.
-    without : ndarray of shape (n, d), default=None
+    parameters_without : ndarray of shape (n, d), default=None
         Parameters without each row; None takes one step from those of all rows.
     """
 
-    without: NDArray[np.float64] | None = None
+    parameters_without: NDArray[np.float64] | None = None
 
     @cached_property
     def _remaining(self) -> NDArray[np.float64]:
         """One minus the leverage, NaN for zero."""
         return np.where(self.leverages < 1, 1 - self.leverages, np.nan)
+
+    @cached_property
+    def _deleted_residuals(self) -> NDArray[np.float64]:
+        """Deviance residuals over one minus the leverage, (n,)."""
+        return self.residuals.deviance / self._remaining
 
     @cached_property
     def _solved(self) -> NDArray[np.float64]:
@@ -51,21 +59,22 @@ class RegressionDiagnostics(WorkingRegression):
     @cached_property
     def dfbeta(self) -> NDArray[np.float64]:
         """Parameters less those without each row, (n, d)."""
-        if self.without is not None:
-            changes = self.parameters - self.without
+        if self.parameters_without is not None:
+            changes = self.parameters - self.parameters_without
             return np.where(self.leverages[:, None] < 1, changes, np.nan)
-        return self._solved * (self.residuals[0] / self._remaining)[:, None]
+        return self._solved * self._deleted_residuals[:, None]
 
     @cached_property
     def _deviances_without(self) -> NDArray[np.float64]:
         """Deviance of the other rows at the parameters without each row, (n,)."""
-        if self.without is not None:
-            return _deviances_of_others(self.model, self.without)
-        # With L b the slope of the deviance, less the row's terms.
-        steps, of_penalty = self.residuals[0] / self._remaining, self._penalised
+        if self.parameters_without is not None:
+            return _deviances_of_others(self.model, self.parameters_without)
+        # To second order: at b, half the deviance of all rows has the slope -L b and
+        # the curvature A'A. Of the row itself it has the squared deleted residual.
+        deleted = self._deleted_residuals
         slopes = self._solved @ (self.penalty * self.parameters)
-        row_terms = steps**2 * (self.leverages - of_penalty) - steps**2
-        return self.deviance + 2 * steps * slopes + row_terms
+        curvatures = deleted**2 * (self.leverages - self._penalised)
+        return self.deviance + 2 * deleted * slopes + (curvatures - deleted**2)
 
     @cached_property
     def _penalised(self) -> NDArray[np.float64]:
@@ -85,8 +94,8 @@ class RegressionDiagnostics(WorkingRegression):
     @cached_property
     def residuals_standardized(self) -> NDArray[np.float64]:
         """Deviance residuals in units of their standard deviation."""
-        spread = np.sqrt(self.dispersion * self._remaining)
-        return _ratio(self.residuals[0], spread)
+        standard_deviations = np.sqrt(self.dispersion * self._remaining)
+        return _ratio(self.residuals.deviance, standard_deviations)
 
     @cached_property
     def residuals_studentized(self) -> NDArray[np.float64]:
@@ -94,19 +103,18 @@ class RegressionDiagnostics(WorkingRegression):
         deviance, pearson = self.residuals
         unit = 1.0 if self.known_dispersion else self.sigma
         change = deviance**2 + self.leverages * pearson**2 / self._remaining
-        if self.without is not None:
-            before = self.penalty @ self.parameters**2
+        if self.parameters_without is not None:
+            penalty = self.penalty @ self.parameters**2
             change = self.deviance - self._deviances_without
-            change += before - self.without**2 @ self.penalty
+            change += penalty - self.parameters_without**2 @ self.penalty
         change = np.where(self.leverages < 1, change, np.nan)
         return _ratio(np.sign(deviance) * np.sqrt(np.maximum(change, 0)), unit)
 
     @cached_property
     def cooks_distances(self) -> NDArray[np.float64]:
         """Squared length of the parameters' change, for each degree of freedom."""
-        steps = self.residuals[1] / self._remaining
-        lengths = steps**2 * self.leverages
-        if self.without is not None:
+        lengths = (self.residuals.pearson / self._remaining) ** 2 * self.leverages
+        if self.parameters_without is not None:
             working = self.roots[:, None] * self.model.design
             information = working.T @ working + np.diag(self.penalty)
             lengths = np.einsum("nd,de,ne->n", self.dfbeta, information, self.dfbeta)
@@ -115,22 +123,22 @@ class RegressionDiagnostics(WorkingRegression):
     @cached_property
     def dffits(self) -> NDArray[np.float64]:
         """Change of each row's own score, in its standard errors."""
-        steps = self.residuals[0] / self._remaining * np.sqrt(self.leverages)
-        if self.without is not None:
+        changes = self._deleted_residuals * np.sqrt(self.leverages)
+        if self.parameters_without is not None:
             changes = np.einsum("nd,nd->n", self.model.design, self.dfbeta)
-            steps = _ratio(changes * self.roots, np.sqrt(self.leverages))
-        return _ratio(steps, self.sigma)
+            changes = _ratio(changes * self.roots, np.sqrt(self.leverages))
+        return _ratio(changes, self.sigma)
 
     @cached_property
     def dfbetas(self) -> NDArray[np.float64]:
         """Changes of the parameters in their standard errors, (n, d)."""
-        errors = np.linalg.norm(self.factors[1], axis=1)
+        errors = np.linalg.norm(self.inverse, axis=1)
         return self.dfbeta * _ratio(1, self.sigma)[:, None] * _ratio(1, errors)
 
     @cached_property
     def covratio(self) -> NDArray[np.float64]:
         """Ratio of the determinants of the parameters' covariance."""
-        rank = self.factors[1].shape[1]
+        rank = self.inverse.shape[1]
         variance = self.deviance / self.residual_dof
         return _ratio(self.sigma**2, variance) ** rank / self._remaining
 
@@ -156,17 +164,18 @@ def _ratio(
 
 
 def _deviances_of_others(
-    model: ScoreModel, without: NDArray[np.float64]
+    model: ScoreModel, parameters_without: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Deviances of all rows but one, at the parameters without it each."""
-    deviances = np.empty(len(without))
-    n_together = max(1, _BLOCK // len(model.design))
-    for start in range(0, len(without), n_together):
-        rows = slice(start, start + n_together)
-        scores = (model.design @ without[rows].T + model.offsets)[..., None]
+    """Deviance of the other rows at the parameters (n, d) without each row: (n,)."""
+    n_rows = len(parameters_without)
+    deviances = np.empty(n_rows)
+    n_together = max(1, _MOST_NUMBERS // len(model.design))
+    for start in range(0, n_rows, n_together):
+        deleted = np.arange(start, min(start + n_together, n_rows))
+        scores = model.design @ parameters_without[deleted].T + model.offsets
         losses = model.weights[:, None] * model.loss.values(
-            model.targets[:, None], scores
+            model.targets[:, None], scores[..., None]
         )
-        row_losses = losses[np.arange(len(without))[rows], np.arange(scores.shape[1])]
-        deviances[rows] = 2 * (losses.sum(axis=0) - row_losses)
+        own_losses = losses[deleted, deleted - start]
+        deviances[deleted] = 2 * (losses.sum(axis=0) - own_losses)
     return deviances

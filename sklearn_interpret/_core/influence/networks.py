@@ -1,11 +1,16 @@
 """Networks without some of their rows: steps with the Gauss-Newton matrix.
 
+These are influence functions (Koh & Liang 2017), with a matrix in place of the Hessian
+that is never indefinite. Small smooth networks take several steps, others one.
 The objective is ``sum_i w_i loss(y_i, scores(x_i)) + penalty @ parameters**2 / 2``.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +33,53 @@ _MOST_DAMPED = 0.5
 # Curvatures below this share of a row's largest are zero.
 _NO_CURVATURE = 1e-12
 # Conjugate gradients: relative size of the residual at the end, and most steps.
-_TOLERANCE, _MOST_STEPS = 1e-6, 1000
+_TOLERANCE = 1e-6
+_MOST_CONJUGATE_STEPS = 1000
 # L-BFGS runs until rounding ends it.
 _TO_THE_END = {"maxiter": 2000, "maxfun": 10_000, "maxcor": 30, "ftol": 0, "gtol": 1e-9}
-# Most steps without rows, and halvings of a step; steps end below this share of the
-# change so far.
-_MOST_MOVES, _MOST_HALVINGS, _PRECISION = 10, 6, 0.02
+# Steps without a group of rows, chosen by hand: more lengthen the fit of each group,
+# and change little. Most steps, and halvings of a step:
+_MOST_STEPS = 10
+_MOST_HALVINGS = 6
+# Steps end below this share of the change so far.
+_PRECISION = 0.02
 # Limits the numbers in a block of slopes, to 32 MB.
-_BLOCK = 2**22
+_MOST_NUMBERS = 2**22
+
+
+class LayerFactors(NamedTuple):
+    """Factors of the slopes of scores along the weights of a layer.
+
+    That of score c along the weight from input i to output j is
+    ``inputs[:, i] * slopes[:, c, j]``.
+    """
+
+    inputs: NDArray[np.float64]  # (n, a)
+    slopes: NDArray[np.float64]  # (n, k, b)
+
+
+class _WithoutCurvature(NamedTuple):
+    """Newton steps without the curvature R'R of some rows, by Woodbury's formula.
+
+    (H - R'R)^-1 g = x + H^-1 R' (1 - R H^-1 R')^-1 R x, with x = H^-1 g.
+    """
+
+    roots: NDArray[np.float64]  # R (r, n_parameters)
+    solved: NDArray[np.float64]  # (H^-1 R')', of the same shape
+    inner: NDArray[np.float64]  # 1 - R H^-1 R', (r, r)
+
+    @classmethod
+    def of_rows(
+        cls, roots: NDArray[np.float64], solved: NDArray[np.float64]
+    ) -> _WithoutCurvature:
+        """From the roots (m, k, n_parameters) of rows, and these solved."""
+        roots = roots.reshape(-1, roots.shape[2])
+        solved = solved.reshape(roots.shape)
+        return cls(roots, solved, np.eye(len(roots)) - roots @ solved.T)
+
+    def step(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The step from x = H^-1 g."""
+        return x + self.solved.T @ np.linalg.solve(self.inner, self.roots @ x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +88,8 @@ class NetworkModel:
 
     Parameters
     ----------
-    factors : list of (inputs, slopes)
-        Of each layer, (n, a) and (n, k, b): the slope of score c along the weight from
-        input i to output j is ``inputs[:, i] * slopes[:, c, j]``.
+    factors : list of LayerFactors
+        Of each layer.
     slopes : ndarray of shape (n, k)
         Slopes of the losses along the scores.
     curvatures : ndarray of shape (n, k, k)
@@ -66,7 +109,7 @@ class NetworkModel:
         slopes do not hold: then there is one step, too.
     """
 
-    factors: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+    factors: list[LayerFactors]
     slopes: NDArray[np.float64]
     curvatures: NDArray[np.float64]
     weights: NDArray[np.float64]
@@ -81,8 +124,8 @@ class NetworkModel:
     ) -> NDArray[np.float64]:
         """Changes of the parameters without groups of rows, (n_groups, n_parameters).
 
-        By Woodbury's formula, where R are the rows' roots of curvature times slopes of
-        scores: (H - R'R)^-1 g = x + H^-1 R' (1 - R H^-1 R')^-1 R x, with x = H^-1 g.
+        H is the Gauss-Newton matrix of all rows, g the gradient of the group's rows,
+        and R their roots of curvature times slopes of scores.
         """
         changes = np.empty((len(groups), len(self.parameters)))
         lengths = np.empty(len(groups))
@@ -96,9 +139,9 @@ class NetworkModel:
             ends = np.cumsum(sizes[block])
             for group, stop in zip(block, ends, strict=True):
                 span = slice(stop - sizes[group], stop)
-                inverse = solved.reshape(columns.shape)[span]
-                without = _without_own_curvature(inverse[:, 1:], roots[span])
-                changes[group] = without(inverse[:, 0].sum(axis=0))
+                group_solved = solved.reshape(columns.shape)[span]
+                without = _WithoutCurvature.of_rows(roots[span], group_solved[:, 1:])
+                changes[group] = without.step(group_solved[:, 0].sum(axis=0))
                 lengths[group] = np.linalg.norm(changes[group])
                 if objective is not None:
                     changes[group] = self._descended(objective, groups[group], without)
@@ -116,35 +159,31 @@ class NetworkModel:
         return self.value_and_gradient if is_small and self.is_smooth else None
 
     def _descended(
-        self,
-        objective: _Objective,
-        rows: NDArray[np.intp],
-        without: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        self, objective: _Objective, rows: NDArray[np.intp], without: _WithoutCurvature
     ) -> NDArray[np.float64]:
         """The change without rows after steps that lead down."""
         weights = self.weights.copy()
         weights[rows] = 0
 
-        def measured(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-            value, slope = objective(self.parameters + at, weights)
-            return (
-                value + float(self.damping / 2 * at @ at),
-                slope + self.damping * at,
-            )
+        def damped(change: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            value, slope = objective(self.parameters + change, weights)
+            distance = float(self.damping / 2 * change @ change)
+            return value + distance, slope + self.damping * change
 
         change = np.zeros(len(self.parameters))
-        value, slope = measured(change)
-        for _ in range(_MOST_MOVES):
-            move = without(self._solved(slope[:, None])[:, 0])
-            for _ in range(_MOST_HALVINGS):
-                lower, its_slope = measured(change - move)
-                if lower < value:
+        value, slope = damped(change)
+        for _ in range(_MOST_STEPS):
+            step = without.step(self._solved(slope[:, None])[:, 0])
+            new_value, new_slope = damped(change - step)
+            for _ in range(_MOST_HALVINGS - 1):
+                if new_value < value:
                     break
-                move = move / 2
-            else:
+                step = step / 2
+                new_value, new_slope = damped(change - step)
+            if not new_value < value:
                 break
-            change, value, slope = change - move, lower, its_slope
-            if np.linalg.norm(move) <= _PRECISION * np.linalg.norm(change):
+            change, value, slope = change - step, new_value, new_slope
+            if np.linalg.norm(step) <= _PRECISION * np.linalg.norm(change):
                 break
         return change
 
@@ -165,11 +204,14 @@ class NetworkModel:
 
     @property
     def _blocks(self) -> list[NDArray[np.intp]]:
+        """Positions of all rows, in blocks of limited memory."""
         return self._in_blocks(np.ones(len(self.slopes)))
 
     def _in_blocks(self, sizes: NDArray) -> list[NDArray[np.intp]]:
         """Positions in blocks of limited memory, from the rows that each takes."""
-        n_together = max(1, _BLOCK // (self.slopes.shape[1] * len(self.parameters)))
+        n_together = max(
+            1, _MOST_NUMBERS // (self.slopes.shape[1] * len(self.parameters))
+        )
         block = ((np.cumsum(sizes) - 1) // n_together).astype(np.intp)
         return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(block)) + 1)
 
@@ -178,14 +220,12 @@ class NetworkModel:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Gradients (m, P) of rows, and R (m, k, P), with R'R in the matrix."""
         k = self.slopes.shape[1]
+        of_layers = (
+            np.einsum("na,nkb->nkab", layer.inputs[rows], layer.slopes[rows])
+            for layer in self.factors
+        )
         slopes = np.concatenate(
-            [
-                np.einsum("na,nkb->nkab", inputs[rows], of_scores[rows]).reshape(
-                    len(rows), k, -1
-                )
-                for inputs, of_scores in self.factors
-            ],
-            axis=2,
+            [layer.reshape(len(rows), k, -1) for layer in of_layers], axis=2
         )
         weights = self.weights[rows, None]
         gradients = np.einsum("nkp,nk->np", slopes, weights * self.slopes[rows])
@@ -242,7 +282,7 @@ class NetworkModel:
         preconditioned = residuals / diagonal
         direction, size = preconditioned, (residuals * preconditioned).sum(axis=0)
         limits = _TOLERANCE * np.linalg.norm(columns, axis=0)
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MOST_CONJUGATE_STEPS):
             if (np.linalg.norm(residuals, axis=0) <= limits).all():
                 return solved
             product = added * direction
@@ -264,16 +304,6 @@ class NetworkModel:
             f"damping={self.damping!r}: the Gauss-Newton matrix of the network is not "
             "positive definite where rows have slopes; a larger damping makes it so."
         )
-
-
-def _without_own_curvature(
-    inverse: NDArray[np.float64], roots: NDArray[np.float64]
-) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """A function from x = H^-1 g to (H - R'R)^-1 g, without the curvature of rows."""
-    roots = roots.reshape(-1, roots.shape[2])
-    inverse = inverse.reshape(roots.shape)  # H^-1 R'
-    inner = np.eye(len(roots)) - roots @ inverse.T
-    return lambda x: x + inverse.T @ np.linalg.solve(inner, roots @ x)
 
 
 def descended(

@@ -1,15 +1,17 @@
 """Models of linear scores, fitted by a convex objective, without some of their rows.
 
+`ScoreModel.without` takes one Newton step for each row (Pregibon 1981), and further
+ones where this is not exact enough.
 The objective is ``sum_i w_i (loss(y_i, z_i @ B) + sum(row_penalty * B**2) / 2)
 + sum(penalty * B**2) / 2``, where B has the shape (d, k).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +31,13 @@ _ROUNDING = 1e-12
 _CLOSE = 1e-16
 # Armijo's condition: least share of the predicted decrease that a step achieves.
 _ARMIJO = 1e-4
-# Most steps, and the share of a step below which it is given up.
-_MOST_STEPS, _LEAST_SHARE = 100, 1e-10
-# The bound of next steps overstates them at least by this factor, since third
-# derivatives of different rows have different signs.
+# Most Newton steps of a fit.
+_MOST_STEPS = 100
+# Share of a Newton step below which the fit is given up.
+_LEAST_STEP_SIZE = 1e-10
+# The bound of next steps is divided by this, since it overstates them: third
+# derivatives of different rows have different signs. Chosen by hand; with 1 more rows
+# take a second step than need one.
 _OVERSTATED = 2.5
 # Mean loss below which classes count as separable.
 _NO_LOSS = 1e-6
@@ -41,6 +46,38 @@ _NO_LOSS = 1e-6
 _FAR = 0.9999
 # A row whose leverage is this near to one determines a parameter alone.
 _DECISIVE = 1e-9
+
+
+class _RowPenalty(NamedTuple):
+    """Gradient (d, k) of a row's penalty, and the inverse Hessian H^-1 times it."""
+
+    gradient: NDArray[np.float64]
+    step: NDArray[np.float64]
+
+
+class _FirstSteps(NamedTuple):
+    """Newton steps of the parameters as each of some rows (r,) is left out.
+
+    A takes the parameters to the scores of a row.
+    """
+
+    steps: NDArray[np.float64]  # (r, d, k)
+    decreases: NDArray[np.float64]  # (r,): twice those of the objective, predicted
+    is_decisive: NDArray[np.bool_]  # (r,): rows that determine a parameter alone
+    inverse: NDArray[np.float64]  # (d k, d k): H^-1, of all rows
+    solved_design: NDArray[np.float64]  # (r, d k, k): H^-1 A
+    inner: NDArray[np.float64]  # (r, k, k): (1 - C L)^-1 C, see `_first_steps`
+
+    def next_steps(
+        self, gradients: NDArray[np.float64], active: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Newton steps with the same Hessians, from gradients (m, d, k) at rows."""
+        flat = gradients.reshape(len(active), -1)
+        steps = flat @ self.inverse
+        of_scores = np.einsum("rpk,rp->rk", self.solved_design[active], flat)
+        of_scores = np.einsum("rlk,rk->rl", self.inner[active], of_scores)
+        steps += np.einsum("rpk,rk->rp", self.solved_design[active], of_scores)
+        return steps.reshape(gradients.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +140,7 @@ class ScoreModel(Generic[_L]):
         undamped = replace(self, damping=0.0)
         centred, included = undamped._centred, np.ones((1, len(self.design)))
         best, _ = centred._descended(centred.parameters[None], included)
-        return replace(self, parameters=undamped._moved(best[0], -1))
+        return replace(self, parameters=undamped._from_means(best[0]))
 
     def distance(self, parameters: NDArray[np.float64]) -> float:
         """Distance of parameters (d, k) from the optimum.
@@ -112,14 +149,13 @@ class ScoreModel(Generic[_L]):
         single rows. The optimum of as many other rows makes about two.
         """
         model, weights = self._centred, self.weights
-        parameters = self._moved(parameters, 1)[None]
+        parameters = self._to_means(parameters)[None]
         total = model._gradients(parameters, weights[:, None]).ravel()
-        penalty, of_penalty = model._row_penalty_step
-        slopes = model._slopes
+        row_penalty, slopes = model._row_penalty, model._slopes
         of_rows = np.einsum("nk,nkl,nl->", slopes, model._leverages, slopes)
         slopes = weights[:, None] * slopes
-        of_rows += 2 * (model.design.T @ slopes * of_penalty).sum()
-        of_rows += weights @ weights * (penalty * of_penalty).sum()
+        of_rows += 2 * (model.design.T @ slopes * row_penalty.step).sum()
+        of_rows += weights @ weights * (row_penalty.gradient * row_penalty.step).sum()
         of_rows += _ROUNDING * self._size
         return total @ model._inverse @ total / of_rows if of_rows > 0 else 0.0
 
@@ -149,13 +185,19 @@ class ScoreModel(Generic[_L]):
         """The model of centred columns, since large means would take all digits."""
         if not self._means.any():
             return self
-        design, parameters = self.design - self._means, self._moved(self.parameters, 1)
+        design, parameters = self.design - self._means, self._to_means(self.parameters)
         return replace(self, design=design, parameters=parameters)
 
-    def _moved(self, parameters: NDArray[np.float64], sign: int) -> NDArray[np.float64]:
-        """Parameters (..., d, k) with the intercept moved to the means (1), or back."""
+    def _to_means(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Parameters (..., d, k) of centred columns: an intercept at the means."""
         moved = parameters.copy()
-        moved[..., -1, :] += sign * np.einsum("d,...dk->...k", self._means, moved)
+        moved[..., -1, :] += np.einsum("d,...dk->...k", self._means, moved)
+        return moved
+
+    def _from_means(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The inverse of `_to_means`."""
+        moved = parameters.copy()
+        moved[..., -1, :] -= np.einsum("d,...dk->...k", self._means, moved)
         return moved
 
     @property
@@ -201,7 +243,7 @@ class ScoreModel(Generic[_L]):
             if not penalties.any():
                 pairs = zip(parameters, deleted, strict=True)
                 converged &= [not model._is_perfect(*pair) for pair in pairs]
-        return self._moved(parameters, -1), converged
+        return self._from_means(parameters), converged
 
     def _keep_classes(self, deleted: _Groups) -> NDArray[np.bool_]:
         """Whether rows of all classes are left: else an intercept is infinite."""
@@ -257,79 +299,65 @@ class ScoreModel(Generic[_L]):
         precision = precision if self.loss.reach else 0.0
         # Far from the optimum, numbers may overflow: such steps fail.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            changes, falls, decisive, step = self._first_steps(rows)
-            failed = decisive | ~(falls >= 0)
-            far = ~failed & (falls > self._close)
+            first = self._first_steps(rows)
+            changes, decreases = first.steps, first.decreases
+            failed = first.is_decisive | ~(decreases >= 0)
+            is_far = ~failed & (decreases > self._close)
             if precision:
-                far &= self._next_steps(falls) > _OVERSTATED * precision
-            active, before = np.flatnonzero(far), falls[far]
+                is_far &= self._next_steps(decreases) > _OVERSTATED * precision
+            active, before = np.flatnonzero(is_far), decreases[is_far]
             start = np.broadcast_to(self.parameters, changes[active].shape)
             summed = -self._gradients_of(rows[active], start)
             while len(active):
                 parameters = self.parameters + changes[active]
                 gradients = self._gradients_at(parameters)
                 gradients -= self._gradients_of(rows[active], parameters)
-                moves = step(gradients, active)
-                changes[active] -= moves
+                steps = first.next_steps(gradients, active)
+                changes[active] -= steps
                 summed += gradients
-                falls = (moves * gradients).sum(axis=(1, 2))
-                halves = (falls >= 0) & (falls <= before / 4)
+                decreases = (steps * gradients).sum(axis=(1, 2))
+                halves = (decreases >= 0) & (decreases <= before / 4)
                 failed[active[~halves]] = True
                 sizes = -(changes[active] * summed).sum(axis=(1, 2))
                 least = np.maximum(self._close, precision**2 * sizes)
-                far = halves & (falls > least)
-                active, before, summed = active[far], falls[far], summed[far]
+                is_far = halves & (decreases > least)
+                active, before = active[is_far], decreases[is_far]
+                summed = summed[is_far]
         changes[failed] = 0
         changes += self.parameters
         return changes, failed
 
-    def _first_steps(
-        self, rows: NDArray[np.intp]
-    ) -> tuple[
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.bool_],
-        Callable[[NDArray[np.float64], NDArray[np.intp]], NDArray[np.float64]],
-    ]:
-        """Newton steps without a row each, and twice their decreases of the objective.
+    def _first_steps(self, rows: NDArray[np.intp]) -> _FirstSteps:
+        """Newton steps without a row each, by Woodbury's formula.
 
-        Then a mask of rows that determine a parameter alone, and a function from
-        gradients of some rows to further steps. By Woodbury's formula, where A takes
-        the parameters to the scores of the row:
-        (H - A C A')^-1 = H^-1 + H^-1 A (1 - C L)^-1 C A' H^-1, with L = A' H^-1 A. The
-        step is H^-1 A v + w H^-1 r, with v = (1 - C L)^-1 (s + w C A' H^-1 r), for the
-        gradient A s + w r of the row, where r is that of its penalty.
+        With H the Hessian of all rows, C the curvatures of a row's loss along its
+        scores, and L = A' H^-1 A:
+        (H - A C A')^-1 = H^-1 + H^-1 A (1 - C L)^-1 C A' H^-1. The step is
+        H^-1 A v + w H^-1 r, with v = (1 - C L)^-1 (s + w C A' H^-1 r), for the row's
+        gradient A s + w r, where w is its weight, s are the slopes of its weighted
+        loss, and r is the gradient of its penalty.
         """
-        shape, inverse = self.parameters.shape, self._solved_design(rows)
+        shape, solved_design = self.parameters.shape, self._solved_design(rows)
         leverages, weights = self._leverages[rows], self.weights[rows, None]
-        slopes, (penalty, of_penalty) = self._slopes[rows], self._row_penalty_step
-        penalty_scores = np.einsum("rd,dk->rk", self.design[rows], of_penalty)
+        slopes, penalty = self._slopes[rows], self._row_penalty
+        penalty_scores = np.einsum("rd,dk->rk", self.design[rows], penalty.step)
         curvatures = self.loss.curvatures(self.targets[rows], self._scores[rows])
         curvatures *= weights[:, :, None]
         remaining = np.eye(shape[1]) - curvatures @ leverages
-        decisive = np.abs(np.linalg.det(remaining)) < _DECISIVE
-        remaining[decisive] = np.eye(shape[1])
+        is_decisive = np.abs(np.linalg.det(remaining)) < _DECISIVE
+        remaining[is_decisive] = np.eye(shape[1])
         right = slopes + weights * np.einsum("rlk,rk->rl", curvatures, penalty_scores)
         solved = np.linalg.solve(remaining, np.dstack([curvatures, right]))
-        inner, of_scores = solved[..., :-1], solved[..., -1]
-        steps = np.einsum("rpk,rk->rp", inverse, of_scores).reshape(-1, *shape)
-        if of_penalty.any():
-            steps += weights[:, :, None] * of_penalty
-        moves = np.einsum("rlk,rk->rl", leverages, of_scores) + weights * penalty_scores
-        falls = (slopes * moves + weights * penalty_scores * of_scores).sum(axis=1)
-        falls += weights[:, 0] ** 2 * (penalty * of_penalty).sum()
-
-        def step(
-            gradients: NDArray[np.float64], active: NDArray[np.intp]
-        ) -> NDArray[np.float64]:
-            flat = gradients.reshape(len(active), -1)
-            moves = flat @ self._inverse
-            of_scores = np.einsum("rpk,rp->rk", inverse[active], flat)
-            of_scores = np.einsum("rlk,rk->rl", inner[active], of_scores)
-            moves += np.einsum("rpk,rk->rp", inverse[active], of_scores)
-            return moves.reshape(gradients.shape)
-
-        return steps, falls, decisive, step
+        inner, v = solved[..., :-1], solved[..., -1]
+        steps = np.einsum("rpk,rk->rp", solved_design, v).reshape(-1, *shape)
+        if penalty.step.any():
+            steps += weights[:, :, None] * penalty.step
+        score_steps = np.einsum("rlk,rk->rl", leverages, v) + weights * penalty_scores
+        decreases = (slopes * score_steps + weights * penalty_scores * v).sum(axis=1)
+        decreases += weights[:, 0] ** 2 * (penalty.gradient * penalty.step).sum()
+        return _FirstSteps(
+            steps, decreases, is_decisive, self._inverse, solved_design, inner
+        )
 
     def _solved_design(self, rows: NDArray[np.intp] | slice) -> NDArray[np.float64]:
         """H^-1 A of rows, (r, d k, k), where A takes the parameters to the scores."""
@@ -356,21 +384,25 @@ class ScoreModel(Generic[_L]):
         return self.weights[:, None] * self.loss.slopes(self.targets, self._scores)
 
     @cached_property
-    def _row_penalty_step(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Gradient (d, k) of a row's penalty, and H^-1 times it."""
+    def _row_penalty(self) -> _RowPenalty:
+        """The penalty of a row, at the parameters."""
         gradient = self.row_penalty * self.parameters
-        return gradient, (self._inverse @ gradient.ravel()).reshape(gradient.shape)
+        step = (self._inverse @ gradient.ravel()).reshape(gradient.shape)
+        return _RowPenalty(gradient, step)
 
-    def _next_steps(self, falls: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _next_steps(self, decreases: NDArray[np.float64]) -> NDArray[np.float64]:
         """Upper bounds of the steps after the first, as shares of these.
 
-        With H the Hessian and m how far a step d takes the scores, half the sum of
-        third derivatives times m^2 is left of the gradient. Where they are at most b
-        times the curvatures, that is b / 2 d'Hd max_j |z_j|, in units of H^-1.
+        A step d that takes the scores of row j by z_j'd leaves a gradient: half the sum
+        over rows of third derivatives times (z_j'd)^2. Where these derivatives are at
+        most b times the curvatures, its length in units of H^-1 is at most
+        b / 2 d'Hd max_j |z_j|, with H the Hessian, d'Hd the decrease, and |z_j| the
+        root of the leverage.
         """
         if self.row_penalty.any() or np.isinf(self.loss.self_concordance):
-            return np.full(len(falls), np.inf)
-        return self.loss.self_concordance / 2 * np.sqrt(falls * self._largest_leverage)
+            return np.full(len(decreases), np.inf)
+        bound = self.loss.self_concordance / 2
+        return bound * np.sqrt(decreases * self._largest_leverage)
 
     @cached_property
     def _largest_leverage(self) -> float:
@@ -391,7 +423,9 @@ class ScoreModel(Generic[_L]):
         """Gradients (m, d, k) of all rows, in blocks of as many parameters as fit."""
         (n_rows, k), weights = self.targets.shape, self.weights[:, None]
         blocks = row_blocks(len(parameters), n_rows * (k + 1))
-        return np.vstack([self._gradients(parameters[b], weights) for b in blocks])
+        return np.vstack(
+            [self._gradients(parameters[block], weights) for block in blocks]
+        )
 
     def _gradients(
         self, parameters: NDArray[np.float64], weights: NDArray[np.float64]
@@ -462,44 +496,44 @@ class ScoreModel(Generic[_L]):
         # Far from the optimum, numbers may overflow: steps are shortened then.
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             for position, row_mask in enumerate(included):
-                current, before = parameters[position], np.inf
+                current, before = parameters[position], np.inf  # `current` is a view
                 for _ in range(_MOST_STEPS):
                     weights = (row_mask * self.weights)[:, None]
                     gradient = self._gradients(current[None], weights).ravel()
-                    move = self._inverse_hessian(current, row_mask) @ gradient
-                    fall = float(move @ gradient)
+                    step = self._inverse_hessian(current, row_mask) @ gradient
+                    decrease = float(step @ gradient)
                     objective = self._objective(current, row_mask)
-                    move = move.reshape(current.shape)
-                    share = self._share_of(move, fall, current, objective, row_mask)
-                    if not share:
+                    step = step.reshape(current.shape)
+                    size = self._step_size(step, decrease, current, objective, row_mask)
+                    if not size:
                         break
-                    current -= share * move
+                    current -= size * step
                     # Near the optimum, the decrease may be rounding.
-                    stays = before / 2 < fall <= _ROUNDING * objective
-                    converged[position] = stays or fall <= self._close
+                    stays = before / 2 < decrease <= _ROUNDING * objective
+                    converged[position] = stays or decrease <= self._close
                     if converged[position]:
                         break
-                    before = fall
+                    before = decrease
         return parameters, converged
 
-    def _share_of(
+    def _step_size(
         self,
-        move: NDArray[np.float64],
-        fall: float,
+        step: NDArray[np.float64],
+        decrease: float,
         parameters: NDArray[np.float64],
         objective: float,
         included: NDArray[np.float64],
     ) -> float:
         """Share of a step that meets Armijo's condition, or zero."""
-        share, most = 1.0, objective + _ROUNDING * abs(objective)
+        size, highest = 1.0, objective + _ROUNDING * abs(objective)
         while (
-            not self._objective(parameters - share * move, included)
-            <= most - _ARMIJO * share * fall
+            not self._objective(parameters - size * step, included)
+            <= highest - _ARMIJO * size * decrease
         ):
-            share /= 2
-            if not share > _LEAST_SHARE:
+            size /= 2
+            if not size > _LEAST_STEP_SIZE:
                 return 0.0
-        return share
+        return size
 
 
 def _flat(groups: _Groups) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import TypeAlias
+from operator import add
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from sklearn_interpret._core.statistics.score_losses import (
 from sklearn_interpret._core.statistics.weighted import (
     CrossProducts,
     Moments,
+    ratio_or_zero,
     row_blocks,
 )
 
@@ -45,11 +47,29 @@ _CLOSE = 1e-11
 # Limits the passes over the rows: those of a likelihood with a maximum converge
 # quadratically; along a separating direction each pass gains 1 / e of the last gain.
 _MOST_PASSES = 50
-# Relative rise of the deviance, and size of the objective, that are rounding.
-_RISE, _ROUNDING = 1e-9, 1e-12
+# Relative rise of the deviance that is rounding.
+_RISE = 1e-9
+# Relative rounding of the deviance.
+_ROUNDING = 1e-12
 # Least ratio of the gains of two passes that do not converge quadratically.
 _LINEAR = 0.1
 _EPS = np.finfo(np.float64).eps
+
+
+class Totals(NamedTuple):
+    """Sums over rows, and over those of two sets by `merge`."""
+
+    n_rows: float
+    weight: float
+    targets: float  # weighted
+    deviance: float
+    null_deviance: float
+    pearson: float  # squared Pearson residuals
+    pearson_leverages: float  # these times leverages
+
+    def merge(self, totals: Totals) -> Totals:
+        """Totals of both sets of rows."""
+        return Totals._make(map(add, self, totals))
 
 
 @dataclass(frozen=True)
@@ -93,16 +113,15 @@ class PassSums:
         working weights.
     columns : Moments
         Weight and mean of the columns themselves.
-    totals : ndarray of shape (7,)
-        Number of rows, weight, weighted targets, deviance, null deviance, squared
-        Pearson residuals, and these times leverages.
+    totals : Totals
+        Of the rows.
     largest, flattest : float
         Largest size of a score, and smallest curvature of a row.
     """
 
     products: CrossProducts
     columns: Moments
-    totals: NDArray[np.float64]
+    totals: Totals
     largest: float
     flattest: float
 
@@ -115,12 +134,13 @@ class PassSums:
     @classmethod
     @np.errstate(all="ignore")  # steps that are too long are halved
     def _of_rows(cls, step: Step, model: _Model, rows: slice) -> PassSums:
+        """Sums of some of the rows."""
         loss, weights, targets = model.loss, model.weights[rows], model.targets[rows]
         columns = model.design[rows, : len(step.centre)]
         scores = model.scores_at(step.parameters[:, None], rows)
         expected = loss.curvatures(loss.means(scores), scores)[:, 0, 0]
         slopes = -loss.slopes(targets, scores)[:, 0]
-        residuals = np.divide(slopes, expected, out=0 * slopes, where=expected > 0)
+        residuals = ratio_or_zero(slopes, expected)
         working = weights * expected
         transformed = columns
         if step.matrix is not None:
@@ -131,26 +151,26 @@ class PassSums:
         null = np.full_like(targets, step.null_score)
         pearson = working * residuals**2
         leverages = working * np.einsum("nr,nr->n", transformed, transformed)
-        totals = [
-            len(weights),
-            weights.sum(),
-            weights @ targets[:, 0],
-            2 * weights @ loss.values(targets, scores),
-            2 * weights @ loss.values(targets, null),
-            pearson.sum(),
-            pearson @ leverages,
-        ]
+        totals = Totals(
+            n_rows=float(len(weights)),
+            weight=weights.sum(),
+            targets=float(weights @ targets[:, 0]),
+            deviance=float(2 * weights @ loss.values(targets, scores)),
+            null_deviance=float(2 * weights @ loss.values(targets, null)),
+            pearson=pearson.sum(),
+            pearson_leverages=pearson @ leverages,
+        )
         mean = working @ columns / (working.sum() or 1.0)
         moments = Moments(np.asarray(working.sum()), mean, 0 * mean)
-        sizes = np.abs(scores).max(), expected.min()
-        return cls(products, moments, np.array(totals), *sizes)
+        largest, flattest = np.abs(scores).max(), expected.min()
+        return cls(products, moments, totals, largest, flattest)
 
     def merge(self, other: PassSums) -> PassSums:
         """Sums of both sets of rows."""
         return PassSums(
             self.products.merge(other.products),
             self.columns.merge(other.columns),
-            self.totals + other.totals,
+            self.totals.merge(other.totals),
             max(self.largest, other.largest),
             min(self.flattest, other.flattest),
         )
@@ -192,7 +212,8 @@ class PassSums:
             parameters[-1] += means[-1] - means[:-1] @ shift - step.centre @ change
             gain += self.columns.weight * means[-1] ** 2
             centre = self.columns.mean
-            null = float(loss.scores(self.totals[2:3] / self.totals[1])[0])
+            mean = np.array([self.totals.targets / self.totals.weight])
+            null = float(loss.scores(mean)[0])
         matrix = step.directions @ white
         return Step(parameters, centre, matrix, step.free, null), gain
 
@@ -203,11 +224,14 @@ class PassSums:
 
     def is_rounding(self, gain: float) -> bool:
         """Whether the gain of a step is too small to matter."""
-        return gain <= max(_CLOSE**2 * self.totals[5] / self.totals[1], self._rounding)
+        least = _CLOSE**2 * self.totals.pearson / self.totals.weight
+        return gain <= max(least, self._rounding)
 
     def distance(self, gain: float) -> float:
         """The gain of the first step, in gains of single rows."""
-        single = self.totals[6] + _ROUNDING * self.totals[4] + self._rounding
+        totals = self.totals
+        rounding = _ROUNDING * totals.null_deviance
+        single = totals.pearson_leverages + rounding + self._rounding
         return gain / single if single > 0 else 0.0
 
     def may_be_separated(self, loss: RegressionLoss) -> bool:
@@ -215,7 +239,7 @@ class PassSums:
         if isinstance(loss, Logistic):
             middle = 0.25
         elif isinstance(loss, HalfTweedie) and 1 <= loss.power < 2:
-            middle = (self.totals[2] / self.totals[1]) ** (2 - loss.power)
+            middle = (self.totals.targets / self.totals.weight) ** (2 - loss.power)
         else:
             return False
         return not self.flattest > FLAT * middle
@@ -241,8 +265,8 @@ class PassedRegression(FittedRegression):
         V with the inverse information V V'.
     undetermined : ndarray of int
         Columns that depend on each other.
-    totals : ndarray of shape (7,)
-        As of `PassSums`.
+    totals : Totals
+        Of all rows.
     loss : loss of `score_losses`
         The loss.
     known_dispersion : bool
@@ -262,7 +286,7 @@ class PassedRegression(FittedRegression):
     parameters: NDArray[np.float64]
     inverse: NDArray[np.float64]
     undetermined: NDArray[np.intp]
-    totals: NDArray[np.float64]
+    totals: Totals
     loss: RegressionLoss
     known_dispersion: bool
     counts_rows: bool
@@ -303,11 +327,13 @@ class PassedRegression(FittedRegression):
         before, deviance = start, np.inf
         for _ in range(_MOST_PASSES):
             state = sums(partial(PassSums.of_model, step), PassSums.merge)
-            if not state.totals[3] <= deviance * (1 + _RISE) and first is not None:
+            if first is not None and not state.totals.deviance <= deviance * (
+                1 + _RISE
+            ):
                 halved = (step.parameters + before) / 2
                 step = replace(step, parameters=halved)
                 continue
-            before, deviance = step.parameters, state.totals[3]
+            before, deviance = step.parameters, state.totals.deviance
             if first is None:
                 state, step, dependent = state.independent(step)
             following, gain = state.next(step, loss)
@@ -318,17 +344,17 @@ class PassedRegression(FittedRegression):
                 # Along a separating direction each pass gains 1 / e of the last one.
                 slow = not state.is_rounding(last) and gain > _LINEAR * last
                 return cls(
-                    step.parameters,
-                    state.inverse(replace(following, parameters=step.parameters)),
-                    dependent,
-                    state.totals,
-                    loss,
-                    known_dispersion,
-                    counts_rows,
-                    state.distance(first),
-                    flat,
-                    flat and slow,
-                    sums,
+                    parameters=step.parameters,
+                    inverse=state.inverse(following),
+                    undetermined=dependent,
+                    totals=state.totals,
+                    loss=loss,
+                    known_dispersion=known_dispersion,
+                    counts_rows=counts_rows,
+                    distance=state.distance(first),
+                    flat=flat,
+                    slow=flat and slow,
+                    sums=sums,
                 )
             step, last = following, gain
         return None
@@ -336,12 +362,12 @@ class PassedRegression(FittedRegression):
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.totals[0])
+        return int(self.totals.n_rows)
 
     @property
     def total_weight(self) -> float:
         """Sum of the weights."""
-        return self.totals[1]
+        return self.totals.weight
 
     @property
     def effective_dof(self) -> float:
@@ -351,16 +377,16 @@ class PassedRegression(FittedRegression):
     @property
     def deviance(self) -> float:
         """The deviance."""
-        return self.totals[3]
+        return self.totals.deviance
 
     def null_deviance(self, has_intercept: bool) -> float:
         """The deviance of the intercept, or of a score of zero."""
-        return self.totals[4]
+        return self.totals.null_deviance
 
     @property
     def pearson_statistic(self) -> float:
         """Sum of the squared Pearson residuals."""
-        return self.totals[5]
+        return self.totals.pearson
 
 
 def _whitening(products: NDArray[np.float64]) -> NDArray[np.float64]:

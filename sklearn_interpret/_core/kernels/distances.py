@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-# Up to this number of rows a product of matrices is no faster than scipy.
+# Up to this number of rows a product of matrices is no faster than scipy. Chosen by
+# hand.
 FEW_ROWS = 8
 
 
@@ -34,9 +35,9 @@ def gower_distances(
     range; of categories 0 or 1. NaN is one away from all but NaN.
     """
     gaps = np.any(np.isnan(A), axis=0) | np.any(np.isnan(B), axis=0)
-    plain = ~categorical & ~gaps
-    total = cdist(A[:, plain], B[:, plain], "cityblock")
-    for j in np.flatnonzero(~plain):
+    is_plain = ~categorical & ~gaps  # numbers without missing values
+    total = cdist(A[:, is_plain], B[:, is_plain], "cityblock")
+    for j in np.flatnonzero(~is_plain):
         a, b = A[:, j, None], B[:, j]
         differences = a != b if categorical[j] else np.abs(a - b)
         if gaps[j]:

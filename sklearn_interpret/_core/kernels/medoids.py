@@ -1,22 +1,40 @@
-"""k-medoids: BUILD, FasterPAM's swaps, and the alternating search."""
+"""k-medoids: BUILD, FasterPAM's swaps, and the alternating search.
 
-from typing import Any, Protocol
+Medoids are the rows with the least sum of distances of all rows from the nearest of
+them. BUILD (Kaufman & Rousseeuw 1990) chooses where to start; FasterPAM (Schubert &
+Rousseeuw 2021) and the alternating search improve this.
+"""
+
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Distances in a block of candidates (32 MB), and in a slice of it that stays in the
-# cache (2 MB). They do not depend on the memory: the block size changes the order of
-# swaps, and so the result. benchmarks/bench_medoids.py times them.
-_BLOCK, _CACHED = 2**22, 2**18
+# Distances in a block of candidates (32 MB). It does not depend on the memory: the
+# block size changes the order of swaps, and so the result. benchmarks/bench_medoids.py
+# times the searches.
+_BLOCK = 2**22
+# Distances in a slice of a block (2 MB), which stays in the cache.
+_CACHED = 2**18
 # Least and largest number of candidates in a block: fewer make products of matrices
 # slow; more wait longer for the first swap, after which most gains are outdated.
-_LEAST, _MOST = 16, 128
+_LEAST = 16
+_MOST = 128
 # Number of outdated gains that are computed together: more are mostly in vain, since a
 # few updates settle which candidate is best; fewer are slow products.
 _STALE = 32
+# In place of the gain of a row that is a medoid already; gains are not negative.
+_CHOSEN = -1.0
 # Changes below this share of the sum of distances are rounding.
 _ROUNDING = 1e-12
+
+
+class MedoidSearch(NamedTuple):
+    """Result of a search for medoids."""
+
+    medoids: NDArray[np.intp]  # (k,): positions
+    n_iter: int  # passes over all candidates, or assignments of the rows
+    converged: bool  # whether the last one changed nothing
 
 
 class Distances(Protocol):
@@ -29,7 +47,8 @@ class Distances(Protocol):
 def candidate_blocks(n_rows: int) -> list[slice]:
     """Slices of candidates; the best of each may be swapped in before the next."""
     step = int(np.clip(_BLOCK // n_rows, _LEAST, _MOST))
-    return [slice(a, min(a + step, n_rows)) for a in range(0, n_rows, step)]
+    starts = range(0, n_rows, step)
+    return [slice(start, min(start + step, n_rows)) for start in starts]
 
 
 def build(
@@ -58,20 +77,21 @@ def build(
     (nearest,) = distances[medoids]
 
     def gains(rows: NDArray[np.intp] | slice) -> NDArray[np.floating]:
+        """How much each row would lower the sum as the next medoid."""
         return (nearest - np.minimum(distances[rows], nearest)) @ weights
 
     if n_medoids > 1:
         bounds = np.concatenate([gains(block) for block in blocks])
     while len(medoids) < n_medoids:
         # Gains never grow with further medoids: old ones are upper bounds.
-        bounds[medoids] = -1.0
+        bounds[medoids] = _CHOSEN
         stale = np.ones(len(weights), dtype=bool)
         while stale[best := int(np.argmax(bounds))]:
             rows = np.flatnonzero(stale)
             if len(rows) > _STALE:
                 rows = rows[np.argpartition(-bounds[rows], _STALE)[:_STALE]]
                 rows = np.union1d(rows, best)
-            bounds[rows] = np.where(bounds[rows] < 0, -1.0, gains(rows))
+            bounds[rows] = np.where(bounds[rows] < 0, _CHOSEN, gains(rows))
             stale[rows] = False
         medoids.append(best)
         nearest = np.minimum(nearest, distances[[best]][0])
@@ -91,35 +111,41 @@ class _Assignment:
         self._to_medoids = np.array(distances[self.medoids])
         dtype, n_rows = self._to_medoids.dtype, len(weights)
         self._rounded_weights = weights.astype(dtype)
-        self.nearest, self._next = np.zeros((2, n_rows), dtype=np.intp)
-        self.first, self._second = np.zeros((2, n_rows), dtype=dtype)
+        self.nearest, self._second_nearest = np.zeros((2, n_rows), dtype=np.intp)
+        self.first_distance, self._second_distance = np.zeros((2, n_rows), dtype=dtype)
         # The weight of a row at its nearest medoid.
         self._members = np.zeros((n_rows, len(medoids)), dtype=dtype)
-        self._settle(np.arange(n_rows))
+        self._find_nearest(np.arange(n_rows))
 
-    def _settle(self, rows: NDArray[np.intp]) -> None:
+    def _find_nearest(self, rows: NDArray[np.intp]) -> None:
         """Find the nearest medoids of some rows anew."""
-        near, each = self._to_medoids[:, rows], np.arange(len(rows))
-        nearest = self.nearest[rows] = near.argmin(axis=0)
-        self.first[rows] = near[nearest, each]
-        near[nearest, each] = np.inf
-        following = self._next[rows] = near.argmin(axis=0)
-        self._second[rows] = near[following, each]
+        distances, position = self._to_medoids[:, rows], np.arange(len(rows))
+        nearest = distances.argmin(axis=0)
+        self.nearest[rows] = nearest
+        self.first_distance[rows] = distances[nearest, position]
+        distances[nearest, position] = np.inf
+        second = distances.argmin(axis=0)
+        self._second_nearest[rows] = second
+        self._second_distance[rows] = distances[second, position]
         self._members[rows] = 0
         self._members[rows, nearest] = self._rounded_weights[rows]
-        sums = np.bincount(self.nearest, self.weights * self.first, len(near))
+        sums = np.bincount(
+            self.nearest, self.weights * self.first_distance, len(distances)
+        )
         self.sums, self.total = sums, float(sums.sum())
 
     def swap(self, position: int, candidate: int, row: NDArray[np.floating]) -> bool:
         """Let a candidate take a medoid's place if the sum falls; whether it does."""
-        remaining = np.where(self.nearest == position, self._second, self.first)
+        remaining = np.where(
+            self.nearest == position, self._second_distance, self.first_distance
+        )
         change = self.weights @ np.minimum(remaining, row) - self.total
         if not change < -_ROUNDING * self.total:
             return False
         self.medoids[position] = candidate
         self._to_medoids[position] = row
-        moved = (self.nearest == position) | (self._next == position)
-        self._settle(np.flatnonzero(moved | (row < self._second)))
+        moved = (self.nearest == position) | (self._second_nearest == position)
+        self._find_nearest(np.flatnonzero(moved | (row < self._second_distance)))
         return True
 
     def changes(self, block: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -131,10 +157,13 @@ class _Assignment:
         step = max(1, _CACHED // len(self.weights))
         changes = []
         for start in range(0, len(block), step):
-            # min(d, first) = first + min(d, second) - clip(d, first, second)
-            capped = np.minimum(block[start : start + step], self._second)
+            # With d the distance from the candidate, and the two nearest distances:
+            # min(d, first) = first + min(d, second) - clip(d, first, second).
+            capped = np.minimum(block[start : start + step], self._second_distance)
             capped_sums = capped @ self._rounded_weights
-            removed = np.maximum(capped, self.first, out=capped) @ self._members
+            removed = (
+                np.maximum(capped, self.first_distance, out=capped) @ self._members
+            )
             changes.append(removed + (capped_sums - removed.sum(axis=1))[:, None])
         return np.concatenate(changes) - self.sums
 
@@ -144,7 +173,7 @@ def fasterpam(
     weights: NDArray[np.float64],
     medoids: NDArray[np.intp],
     max_iter: int,
-) -> tuple[NDArray[np.intp], int, bool]:
+) -> MedoidSearch:
     """Swap medoids for other rows until no single swap lowers the sum of distances.
 
     The best swap of each block of candidates is made before the next block.
@@ -162,12 +191,8 @@ def fasterpam(
 
     Returns
     -------
-    medoids : ndarray of shape (k,), int
-        The medoids; one that was swapped in has the place of the other.
-    n_iter : int
-        Number of passes over all candidates.
-    converged : bool
-        Whether the last pass found no swap.
+    MedoidSearch
+        A medoid that was swapped in has the place of the other.
     """
     assignment = _Assignment(distances, weights, medoids)
     blocks, unchanged = candidate_blocks(len(weights)), 0
@@ -180,8 +205,8 @@ def fasterpam(
             if assignment.swap(int(position), int(block.start + best), rows[best]):
                 unchanged = 0
             if unchanged == len(blocks):
-                return assignment.medoids, n_iter, True
-    return assignment.medoids, max_iter, False
+                return MedoidSearch(assignment.medoids, n_iter, True)
+    return MedoidSearch(assignment.medoids, max_iter, False)
 
 
 def alternate(
@@ -189,7 +214,7 @@ def alternate(
     weights: NDArray[np.float64],
     medoids: NDArray[np.intp],
     max_iter: int,
-) -> tuple[NDArray[np.intp], int, bool]:
+) -> MedoidSearch:
     """Assign rows to medoids, and take each cluster's best row, until none changes.
 
     Parameters and returns as of `fasterpam`; faster, with larger sums.
@@ -206,8 +231,8 @@ def alternate(
                 before[position],
             )
         if np.array_equal(medoids, before):
-            return medoids, n_iter, True
-    return medoids, max_iter, False
+            return MedoidSearch(medoids, n_iter, True)
+    return MedoidSearch(medoids, max_iter, False)
 
 
 def _central_row(

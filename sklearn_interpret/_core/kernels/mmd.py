@@ -5,6 +5,7 @@ matrix K; the whole matrix is never in memory. Rows have shares w that sum to on
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,15 @@ from numpy.typing import NDArray
 # Scores that differ by less, relative to the diagonal of K, are ties; rows whose
 # squared distance in feature space is less are copies.
 _ROUNDING = 1e-12
+
+
+class PrototypeSearch(NamedTuple):
+    """Prototypes, in the order in which they are chosen."""
+
+    prototypes: NDArray[np.intp]  # (m,): positions
+    objectives: NDArray[np.float64]  # (m,): J after each
+    similarity: NDArray[np.float64]  # (n,): sum of K over the prototypes
+    free: NDArray[np.bool_]  # (n,): rows that are not copies of a prototype
 
 
 def strip_of_means(
@@ -38,19 +48,14 @@ def strip_of_means(
     ndarray of shape (n - rows.start,)
         For the rows from ``rows.start`` on.
     """
-    n_rows, first = len(shares), rows.start
-    values = block(rows, rows)
-    means = np.zeros(n_rows - first)
-    strip_means, later_means = means[: rows.stop - first], means[rows.stop - first :]
-    strip_means += values @ shares[rows]
+    n_rows = len(shares)
+    strip_means, later_means = block(rows, rows) @ shares[rows], [np.empty(0)]
     for start in range(rows.stop, n_rows, step):
         columns = slice(start, min(start + step, n_rows))
         values = block(rows, columns)
-        strip_means += values @ shares[columns]
-        later_means[start - rows.stop : columns.stop - rows.stop] += (
-            shares[rows] @ values
-        )
-    return means
+        strip_means = strip_means + values @ shares[columns]
+        later_means.append(shares[rows] @ values)
+    return np.concatenate([strip_means, *later_means])
 
 
 def select_prototypes(
@@ -58,9 +63,7 @@ def select_prototypes(
     means: NDArray[np.float64],
     diagonal: NDArray[np.float64],
     n_prototypes: int,
-) -> tuple[
-    NDArray[np.intp], NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]
-]:
+) -> PrototypeSearch:
     """Rows whose mean in feature space is nearest to that of all, greedily.
 
     Each next row maximises, over sets S with one row more than before,
@@ -83,14 +86,7 @@ def select_prototypes(
 
     Returns
     -------
-    chosen : ndarray of int of shape (m,)
-        The prototypes in the order in which they are chosen.
-    objectives : ndarray of shape (m,)
-        J after each.
-    similarity : ndarray of shape (n,)
-        Sum of K over the prototypes, for each row.
-    free : ndarray of shape (n,), bool
-        Rows that are not copies of a prototype.
+    PrototypeSearch
     """
     chosen: list[int] = []
     objectives: list[float] = []
@@ -109,7 +105,9 @@ def select_prototypes(
         similarities = column(best)
         similarity += similarities
         free &= _are_apart(similarities, diagonal, best)
-    return np.array(chosen, np.intp), np.array(objectives), similarity, free
+    return PrototypeSearch(
+        np.array(chosen, np.intp), np.array(objectives), similarity, free
+    )
 
 
 def select_criticisms(
@@ -152,23 +150,22 @@ def select_criticisms(
         The criticisms in the order in which they are chosen.
     """
     chosen: list[int] = []
-    sizes, left = np.abs(witness), diagonal.astype(np.float64)
-    free = free & (left > 0) if spread else free.copy()
+    sizes, ratios = np.abs(witness), diagonal.astype(np.float64)  # of determinants
+    free = free & (ratios > 0) if spread else free.copy()
     factor = np.empty((min(n_criticisms, free.sum()) if spread else 0, len(sizes)))
     while len(chosen) < n_criticisms and free.any():
         scores = sizes
         if spread:
-            scores = sizes + np.log(left, out=np.zeros_like(left), where=free)
+            scores = sizes + np.log(ratios, out=np.zeros_like(ratios), where=free)
         best = _first_best(scores, free, diagonal)
         similarities = column(best)
         free &= _are_apart(similarities, diagonal, best)
         if spread:
-            previous_rows, new_row = factor[: len(chosen)], factor[len(chosen)]
-            new_row[:] = (
-                similarities - previous_rows[:, best] @ previous_rows
-            ) / np.sqrt(left[best])
-            left -= new_row**2
-            free &= left > _ROUNDING * diagonal
+            rows = factor[: len(chosen)]
+            row = (similarities - rows[:, best] @ rows) / np.sqrt(ratios[best])
+            factor[len(chosen)] = row
+            ratios -= row**2
+            free &= ratios > _ROUNDING * diagonal
         chosen.append(best)
     return np.array(chosen, np.intp)
 

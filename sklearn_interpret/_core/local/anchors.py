@@ -23,8 +23,9 @@ _Rule = tuple[int, ...]
 # Draws of the first stage in which rules are compared; each further stage doubles them.
 # Fewer miss the best of many rules that are alike, and the search extends worse rules.
 _FIRST_DRAWS = 128
-# The search ends after this number of sizes without a rule that beats shorter ones.
-_MOST_STALLED = 4
+# The search ends after this number of sizes without a rule that beats shorter ones:
+# some conditions raise the precision only together. Chosen by hand.
+_MAX_STALLED = 4
 # Bisections of a unit interval for the bounds, which are then exact to 1e-9.
 _BISECTIONS = 30
 
@@ -83,9 +84,10 @@ class Neighbours:
         self._unmet, self._ask = ~met, ask
         self._covered, self._shares = covered, shares
         self._answers: dict[int, bool] = {}
-        # The key of a perturbed sample is a sum of random 64 bit numbers: a hash.
+        # The key of a perturbed sample is a hash: the sum of random 64 bit numbers, of
+        # its draw and of the conditions that it is changed to meet.
         rng = np.random.default_rng(0)
-        self._of_condition, self._of_draw = (
+        self._condition_keys, self._draw_keys = (
             rng.integers(2**64, size=size, dtype=np.uint64)
             for size in (self.n_conditions, len(met))
         )
@@ -96,13 +98,13 @@ class Neighbours:
 
     def coverages(self, rule: _Rule) -> NDArray[np.float64]:
         """Coverage of a rule with each condition added: (n_conditions,)."""
-        within = np.flatnonzero(self._covered[:, rule].all(axis=1))
-        return self._shares[within] @ self._covered[within]
+        samples = np.flatnonzero(self._covered[:, rule].all(axis=1))
+        return self._shares[samples] @ self._covered[samples]
 
     def count(
         self, rules: Sequence[_Rule], starts: Sequence[int], stops: Sequence[int]
     ) -> NDArray[np.intp]:
-        """Number of draws from start to stop on which the model keeps its answer."""
+        """As `keeps_answer`: the numbers of draws on which it does, (n_rules,)."""
         keeps_answer = self.keeps_answer(rules, starts, stops)
         n_draws = np.subtract(stops, starts)
         firsts = np.cumsum(n_draws) - n_draws
@@ -114,40 +116,40 @@ class Neighbours:
         starts: NDArray[np.intp] | Sequence[int],
         stops: NDArray[np.intp] | Sequence[int],
     ) -> NDArray[np.bool_]:
-        """Whether the model keeps its answer on each of these draws, by rule."""
+        """Whether the model keeps its answer under rules, each on draws start to stop.
+
+        The draws of all rules follow each other.
+        """
         draws = [np.arange(*span) for span in zip(starts, stops, strict=True)]
-        keys = np.concatenate(
-            [
-                self._of_draw[block] + self._unmet[block][:, rule] @ self._numbers(rule)
-                for rule, block in zip(rules, draws, strict=True)
-            ]
-        )
-        ends = np.cumsum([len(block) for block in draws])
-        self._learn(rules, np.concatenate(draws), keys, ends)
-        return np.array([self._answers[key] for key in keys.tolist()], dtype=bool)
+        keys = [
+            self._draw_keys[block]
+            + self._unmet[block][:, rule] @ self._condition_keys[list(rule)]
+            for rule, block in zip(rules, draws, strict=True)
+        ]
+        self._ask_about_new(rules, draws, keys)
+        all_keys = np.concatenate(keys).tolist()
+        return np.array([self._answers[key] for key in all_keys], dtype=bool)
 
-    def _numbers(self, rule: _Rule) -> NDArray[np.uint64]:
-        return self._of_condition[list(rule)]
-
-    def _learn(
+    def _ask_about_new(
         self,
         rules: Sequence[_Rule],
-        draws: NDArray[np.intp],
-        keys: NDArray[np.uint64],
-        ends: NDArray[np.intp],
+        draws_by_rule: list[NDArray[np.intp]],
+        keys_by_rule: list[NDArray[np.uint64]],
     ) -> None:
         """Ask the model about the perturbed samples without a cached answer."""
-        keys, first = np.unique(keys, return_index=True)
-        fresh = np.array([key not in self._answers for key in keys.tolist()], bool)
-        keys, first = keys[fresh], first[fresh]
+        keys, first = np.unique(np.concatenate(keys_by_rule), return_index=True)
+        is_new = np.array([key not in self._answers for key in keys.tolist()], bool)
+        keys, first = keys[is_new], first[is_new]
         if not len(keys):
             return
+        draws = np.concatenate(draws_by_rule)[first]
+        rule_of_draw = np.repeat(np.arange(len(rules)), list(map(len, draws_by_rule)))
+        rule_of_draw = rule_of_draw[first]
         changed = np.zeros((len(keys), self.n_conditions), dtype=bool)
-        of_rule = np.searchsorted(ends, first, side="right")
-        for k in np.unique(of_rule).tolist():
-            positions, rule = np.flatnonzero(of_rule == k)[:, None], list(rules[k])
-            changed[positions, rule] = self._unmet[draws[first[positions]], rule]
-        answers = self._ask(draws[first], changed)
+        for k in np.unique(rule_of_draw).tolist():
+            positions, rule = np.flatnonzero(rule_of_draw == k)[:, None], list(rules[k])
+            changed[positions, rule] = self._unmet[draws[positions], rule]
+        answers = self._ask(draws, changed)
         self._answers.update(zip(keys.tolist(), answers.tolist(), strict=True))
 
 
@@ -180,17 +182,22 @@ class AnchorSearch:
     least_coverage: float = 0.0
 
     def level(self, n_looks: int) -> float:
-        """Minus the log of delta / n_looks, the failure probability of one look."""
+        """Minus the log of delta / n_looks, the failure probability of one look.
+
+        A look is one computation of a bound.
+        """
         return float(np.log(n_looks) - np.log(self.delta))
 
     def __call__(self, neighbours: Neighbours) -> Anchor:
         """The `Anchor` of a sample, from its `Neighbours`."""
         verify = _Verifier(self, neighbours)
         beam: list[_Rule] = [()]
-        closest, best = beam[0], verify(())
-        highest, n_stalled, size = 0.0, 0, 0
-        most = neighbours.n_conditions if self.max_size is None else self.max_size
-        while size < most and n_stalled < _MOST_STALLED:
+        # The most precise rule, to return if none is precise enough, and the best one.
+        closest, highest, best = beam[0], 0.0, verify(())
+        n_stalled, size = 0, 0
+        no_limit = neighbours.n_conditions
+        max_size = no_limit if self.max_size is None else self.max_size
+        while size < max_size and n_stalled < _MAX_STALLED:
             rules = self._extended(neighbours, beam, best)
             if not rules:
                 break
@@ -214,24 +221,25 @@ class AnchorSearch:
         for rule in beam:
             if neighbours.coverage(rule) < self.least_coverage:
                 continue
-            wider = np.ones(neighbours.n_conditions, dtype=bool)
+            addable = np.ones(neighbours.n_conditions, dtype=bool)
             if best.is_precise:
                 # More conditions cover less: a rule that covers no more cannot win.
-                wider = neighbours.coverages(rule) > best.coverage
-            wider[list(rule)] = False
-            rules |= {tuple(sorted((*rule, j))) for j in np.flatnonzero(wider).tolist()}
+                addable = neighbours.coverages(rule) > best.coverage
+            addable[list(rule)] = False
+            added = np.flatnonzero(addable).tolist()
+            rules |= {tuple(sorted((*rule, condition))) for condition in added}
         return sorted(rules)
 
 
 class _BestArms:
     """The rules of highest precision, identified by few draws with KL-LUCB.
 
-    (Kaufmann & Kalyanakrishnan 2013.) All rules have the same draws, in stages, each of
-    which doubles those of the rules that may still be on the wrong side. Two rules
-    differ in precision by the share of draws on which only the first keeps the answer,
-    less that of the second: as most answers agree, few draws bound it. The bounds of a
-    pair hold in all stages together, but not those of all pairs together: the best
-    rules are verified by other draws.
+    Each rule is an arm of a bandit (Kaufmann & Kalyanakrishnan 2013). Here all rules
+    have the same draws, in stages, each of which doubles those of the rules that may
+    still be on the wrong side. Two rules differ in precision by the share of draws on
+    which only the first keeps the answer, less that of the second: as most answers
+    agree, few draws bound it. The bounds of a pair hold in all stages together, but not
+    those of all pairs together: the best rules are verified by other draws.
     """
 
     def __init__(
@@ -244,6 +252,7 @@ class _BestArms:
 
     @property
     def _means(self) -> NDArray[np.float64]:
+        """Estimated precisions, (n_rules,)."""
         return self._keeps_answer.sum(axis=1) / self._n_draws
 
     @property
@@ -275,11 +284,12 @@ class _BestArms:
         n_draws = np.minimum.outer(self._n_draws[top], self._n_draws[others])
         n_seen = n_draws.max()
         # Products of single precision are exact for 2^24 draws.
-        agreed = self._keeps_answer[:, :n_seen].astype(np.float32)
-        lost = (np.arange(n_seen) < self._n_draws[:, None]) - agreed
+        keeps = self._keeps_answer[:, :n_seen].astype(np.float32)
+        changes = (np.arange(n_seen) < self._n_draws[:, None]) - keeps
         level = self._search.level(2 * stage * (stage + 1))
-        high = kl_bounds(lost[top] @ agreed[others].T, n_draws, level)[1]
-        low = kl_bounds(agreed[top] @ lost[others].T, n_draws, level)[0]
+        # Draws on which only the other rule, or only the top one, keeps the answer.
+        high = kl_bounds(changes[top] @ keeps[others].T, n_draws, level)[1]
+        low = kl_bounds(keeps[top] @ changes[others].T, n_draws, level)[0]
         unclear = high - low > self._search.tau
         return np.concatenate([top[unclear.any(axis=1)], others[unclear.any(axis=0)]])
 
@@ -318,24 +328,30 @@ class _Verifier:
 
     def __call__(self, rule: _Rule) -> Anchor:
         """The `Anchor` of a rule, with draws until its bounds decide the precision."""
-        target, n_most = self._search.precision, self._neighbours.n_draws
+        target, n_draws = self._search.precision, self._neighbours.n_draws
         stop, is_first, n_kept = 0, True, np.zeros(1, dtype=np.intp)
         while True:
             self._n_looks += 1
             level = self._search.level(self._n_looks * (self._n_looks + 1))
             # With fewer draws the lower bound fails even if all answers are kept.
             fewest = max(int(np.ceil(level / -np.log(target))), _FIRST_DRAWS)
-            start, stop = stop, min(max(2 * stop, fewest), n_most)
-            n_kept += self._neighbours.count([rule], [n_most + start], [n_most + stop])
+            start, stop = stop, min(max(2 * stop, fewest), n_draws)
+            # The second half of the draws.
+            span = [n_draws + start], [n_draws + stop]
+            n_kept += self._neighbours.count([rule], *span)
             low, high = kl_bounds(n_kept, np.array([stop]), level)
             mean = n_kept[0] / stop
-            hopeless = high[0] < target or (not is_first and mean < target)
-            if low[0] >= target or hopeless or stop == n_most:
+            fails = high[0] < target or (not is_first and mean < target)
+            if low[0] >= target or fails or stop == n_draws:
                 break
             is_first = False
-        bounds = mean.item(), low.item(), high.item()
         return Anchor(
-            rule, bounds[1] >= target, *bounds, self._neighbours.coverage(rule)
+            rule,
+            is_precise=low.item() >= target,
+            precision=mean.item(),
+            low=low.item(),
+            high=high.item(),
+            coverage=self._neighbours.coverage(rule),
         )
 
 
@@ -354,12 +370,13 @@ def kl_bounds(
         Each bound fails with a probability of at most exp(-level) (Chernoff's bound).
     """
     mean = n_kept / n_draws
-    # KL(mean, q) = least - mean log q - (1 - mean) log(1 - q).
-    least = xlogy(mean, mean) + xlog1py(1 - mean, -mean)
-    most = level / n_draws - least
+    # KL(mean, q) is the cross entropy of mean and q, less the entropy of mean.
+    negative_entropy = xlogy(mean, mean) + xlog1py(1 - mean, -mean)
+    largest = level / n_draws - negative_entropy
     inner, outer = np.stack([mean, mean]), np.stack([0 * mean, 0 * mean + 1])
     for _ in range(_BISECTIONS):
         middle = (inner + outer) / 2
-        within = -xlogy(mean, middle) - xlog1py(1 - mean, -middle) <= most
-        inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
+        is_inside = -xlogy(mean, middle) - xlog1py(1 - mean, -middle) <= largest
+        inner = np.where(is_inside, middle, inner)
+        outer = np.where(is_inside, outer, middle)
     return outer

@@ -5,6 +5,9 @@ Selection and coefficients need only weighted moments of the samples. With weigh
 
 .. math:: G = \frac{\sum_i \pi_i z_i z_i^T}{\sum_i \pi_i}, \qquad
     b = \frac{\sum_i \pi_i z_i y_i}{\sum_i \pi_i}.
+
+:class:`LocalMoments` has these, :func:`by_weight` and :func:`forward` select features
+as LIME does (Ribeiro, Singh and Guestrin 2016).
 """
 
 from __future__ import annotations
@@ -130,7 +133,7 @@ def forward(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
         variances = gram.diagonal()
         usable = free & (variances > _ZERO * start) & (variances > 0)
         gains = np.where(usable, cross**2 / np.where(usable, variances, 1.0), -1.0)
-        gains[~free] = -2.0
+        gains[~free] = -2.0  # after collinear features, which come last
         best = int(np.argmax(gains >= gains.max() * (1 - np.sign(gains.max()) * _TIE)))
         selected.append(best)
         free[best] = False

@@ -1,4 +1,8 @@
-"""Random masks of the parts of a text or image, and quasi-random points."""
+"""Random masks of the parts of a text or image, and quasi-random points.
+
+`independent_masks` are those of LIME (Ribeiro, Singh and Guestrin 2016); `sized_masks`
+have each number of present parts equally often.
+"""
 
 from __future__ import annotations
 
@@ -48,14 +52,14 @@ class Masks:
     ----------
     present : ndarray of shape (n_masks, n_parts), bool
         Mask of the parts in each set; the first set has them all.
-    shares : ndarray of shape (n_masks,)
+    probabilities : ndarray of shape (n_masks,)
         Probability of each set; they sum to one.
     complete : bool
         Whether these are all 2**n_parts sets.
     """
 
     present: NDArray[np.bool_]
-    shares: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
     complete: bool
 
 
@@ -65,7 +69,8 @@ def independent_masks(n_parts: int, n_masks: int, rng: np.random.Generator) -> M
     If at most `n_masks` sets exist, the result has all of them.
     """
     if n_parts < 62 and 2**n_parts <= n_masks:
-        return Masks(_all_masks(n_parts), np.full(2**n_parts, 0.5**n_parts), True)
+        probabilities = np.full(2**n_parts, 0.5**n_parts)
+        return Masks(_all_masks(n_parts), probabilities, complete=True)
     return _after_full_set(quasi_random_points(n_masks - 1, n_parts, rng) < 0.5)
 
 
@@ -73,8 +78,8 @@ def sized_masks(n_parts: int, n_masks: int, rng: np.random.Generator) -> Masks:
     """Random masks in which the number of present parts is uniform on 0..n_parts."""
     if n_parts < 62 and 2**n_parts <= n_masks:
         present = _all_masks(n_parts)
-        shares = 1 / ((n_parts + 1) * comb(n_parts, present.sum(axis=1)))
-        return Masks(present, shares, True)
+        probabilities = 1 / ((n_parts + 1) * comb(n_parts, present.sum(axis=1)))
+        return Masks(present, probabilities, complete=True)
     points = quasi_random_points(n_masks - 1, n_parts + 1, rng)
     sizes = (points[:, 0] * (n_parts + 1)).astype(np.intp)
     ranks = points[:, 1:].argsort(axis=1, kind="stable").argsort(axis=1)
@@ -91,7 +96,8 @@ def _after_full_set(present: NDArray[np.bool_]) -> Masks:
     """Masks of equal probability, with the full set before them."""
     full = np.ones((1, present.shape[1]), dtype=bool)
     present = np.concatenate([full, present])
-    return Masks(present, np.full(len(present), 1 / len(present)), False)
+    probabilities = np.full(len(present), 1 / len(present))
+    return Masks(present, probabilities, complete=False)
 
 
 def cosine_distances(present: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -70,20 +70,23 @@ def paste(
     centre = np.asarray(corner) + _bounding_box(patch_shape, scale, degrees) / 2
     pixels = np.indices(image_shape).reshape(2, -1).T
     cos, sin = _rotation(degrees)
-    back = np.array([[cos, -sin], [sin, cos]])
+    rotation_back = np.array([[cos, -sin], [sin, cos]])
     size = np.array(patch_shape)
-    positions = (pixels + 0.5 - centre) @ back / scale + size / 2
+    # Positions of the image's pixels on the patch: row and column, (n_pixels, 2).
+    positions = (pixels + 0.5 - centre) @ rotation_back / scale + size / 2
     covered = np.flatnonzero(((positions >= 0) & (positions < size)).all(axis=1))
     positions = np.clip(positions[covered] - 0.5, 0, size - 1)
     lower = np.floor(positions).astype(np.intp)
-    upper, share = np.minimum(lower + 1, size - 1), positions - lower
-    cells, weights = [], []
-    ends = (lower, 1 - share), (upper, share)
-    for (rows, of_row), (columns, of_column) in product(ends, ends):
-        cells.append(rows[:, 0] * size[1] + columns[:, 1])
-        weights.append(of_row[:, 0] * of_column[:, 1])
-    entries = np.concatenate(weights), (np.tile(covered, 4), np.concatenate(cells))
-    return sparse.csr_array(entries, shape=(len(pixels), size.prod()))
+    upper, upper_weight = np.minimum(lower + 1, size - 1), positions - lower
+    # Each has the weights of four pixels of the patch.
+    neighbours, weights = [], []
+    ends = (lower, 1 - upper_weight), (upper, upper_weight)
+    for (rows, row_weights), (columns, column_weights) in product(ends, ends):
+        neighbours.append(rows[:, 0] * size[1] + columns[:, 1])
+        weights.append(row_weights[:, 0] * column_weights[:, 1])
+    cells = np.tile(covered, 4), np.concatenate(neighbours)
+    shape = (len(pixels), size.prod())
+    return sparse.csr_array((np.concatenate(weights), cells), shape=shape)
 
 
 def _bounding_box(

@@ -1,4 +1,9 @@
-"""Search for the smallest set of words whose removal changes an answer, and proofs."""
+"""Search for the smallest set of words whose removal changes an answer, and proofs.
+
+:func:`smallest_removal` searches best-first, and asks any model (Martens & Provost,
+2014). :func:`linear_hint` begins with good sets where the model is a linear one of the
+counts of words, and bounds the size.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,9 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-# Sets of words, bool (m, n_words), and for each set the margin of the answer without it
-# and whether that satisfies the target.
+# Sets of words, bool (m, n_words).
 _Sets = NDArray[np.bool_]
+# For each set the margin of the answer without it, and whether it satisfies the target.
 _Replies = Iterable[tuple[float, bool]]
 
 # Number of tangents or chords that bound the square root: chords are off by 1/256 at
@@ -25,7 +30,7 @@ _ROUNDING = 1e-9
 
 def smallest_removal(
     n_words: int,
-    most: int,
+    max_words: int,
     n_rounds: int,
     n_sets: int,
     hints: Sequence[_Sets] = (),
@@ -40,7 +45,7 @@ def smallest_removal(
     ----------
     n_words : int
         Number of words.
-    most : int
+    max_words : int
         Largest number of words that may be removed.
     n_rounds : int
         Largest number of sets that are extended.
@@ -51,7 +56,7 @@ def smallest_removal(
     bound : int, default=1
         Smaller sets are known not to suffice.
     """
-    search = RemovalSearch(n_words, min(most, n_words), bound)
+    search = RemovalSearch(n_words, min(max_words, n_words), bound)
     for sets in hints:
         yield from search.ask(sets)
     if not search.proved:
@@ -59,9 +64,9 @@ def smallest_removal(
         search.bound = max(search.bound, min(2, search.size))
     if not search.proved:
         # If effects are additive, the words with the largest effects suffice.
-        first = np.empty(n_words, dtype=int)
-        first[np.argsort(-margins, kind="stable")] = np.arange(n_words)
-        yield from search.ask(first <= np.arange(search.most)[:, None])
+        rank = np.empty(n_words, dtype=int)
+        rank[np.argsort(-margins, kind="stable")] = np.arange(n_words)
+        yield from search.ask(rank <= np.arange(search.max_words)[:, None])
         yield from search.give_back()
     for _ in range(n_rounds):
         extended = search.next_sets()
@@ -81,7 +86,7 @@ class RemovalSearch:
     ----------
     n_words : int
         Number of words.
-    most : int
+    max_words : int
         Largest number of words that may be removed.
     bound : int
         Smaller sets do not suffice.
@@ -93,19 +98,20 @@ class RemovalSearch:
     """
 
     n_words: int
-    most: int
+    max_words: int
     bound: int
     best: NDArray[np.bool_] | None = None
-    # Of the best set: its size, and minus its margin.
-    _rank: tuple[float, float] = (np.inf, 0.0)
-    # Heap of the sets that do not suffice: minus the margin, a number, and the set.
+    # The order of sets that suffice, of the best one: its size, then minus its margin.
+    _best_rank: tuple[float, float] = (np.inf, 0.0)
+    # Heap of the sets that do not suffice: minus the margin, a number that decides
+    # between equal margins, and the set.
     _open: list[tuple[float, int, NDArray[np.bool_]]] = field(default_factory=list)
     _margins: dict[bytes, float] = field(default_factory=dict)  # by set
 
     @property
     def size(self) -> int:
         """Size of the smallest set found; one more than allowed before there is one."""
-        return int(min(self._rank[0], self.most + 1))
+        return int(min(self._best_rank[0], self.max_words + 1))
 
     @property
     def proved(self) -> bool:
@@ -124,8 +130,8 @@ class RemovalSearch:
                 rank = sets[index].sum(), -margin
                 if not suffices:
                     heappush(self._open, (-margin, len(self._margins), sets[index]))
-                elif rank < self._rank:
-                    self.best, self._rank = sets[index], rank
+                elif rank < self._best_rank:
+                    self.best, self._best_rank = sets[index], rank
         return np.array([self._margins[key] for key in keys])
 
     def next_sets(self) -> _Sets | None:
@@ -164,24 +170,27 @@ def linear_hint(
     total: float,
     offset: float,
     norm: str | None,
-    most: int,
+    max_words: int,
 ) -> tuple[NDArray[np.bool_], int]:
     """Sets of words without which a linear function is nonnegative, and a bound.
 
-    Without a set S of words the function has the sign of f(S) = A - sum_S a + b N(S),
-    where N is the norm of the other words: 1, Q - sum_S q ("l1") or its root ("l2").
+    Without a set S of words the function has the sign of f(S) = A - sum_S a + b N(S).
+    N(S) is the norm of the other words: 1 without a norm, 1 - sum_S q ("l1"), or the
+    root of this ("l2"). For "l2", f is bounded by functions that are linear in sum_S q.
 
     Parameters
     ----------
     effects : ndarray of shape (n_words,)
         Effect of each word: a.
     sizes : ndarray of shape (n_words,)
-        Its contribution to the norm or its square: q.
-    total, offset : float
-        A and b; Q is one.
+        Contribution of each word to the norm or its square, which is one: q.
+    total : float
+        Sum of the effects: A.
+    offset : float
+        Value of the function without words: b.
     norm : {None, "l1", "l2"}
         Normalisation of the counts.
-    most : int
+    max_words : int
         Size of the largest set.
 
     Returns
@@ -192,33 +201,35 @@ def linear_hint(
         For smaller sets f is proved to be negative.
     """
     slopes, constants = _lines(sizes, offset, norm)
+    # By line: what the removal of a word adds to the bound, and the best words first.
     gains = -effects - offset * slopes[:, None] * sizes
     order = np.argsort(-gains, axis=1, kind="stable")
     gains = np.maximum(np.take_along_axis(gains, order, axis=1), 0)
-    reach = total + offset * (constants + slopes)[:, None] + np.cumsum(gains, axis=1)
+    bounds = total + offset * (constants + slopes)[:, None] + np.cumsum(gains, axis=1)
     # Each tangent bounds f. Of chords only the one on the right segment does, which is
     # unknown: take the largest.
-    upper = reach.min(axis=0) if offset > 0 else reach.max(axis=0)
+    bound_of_size = bounds.min(axis=0) if offset > 0 else bounds.max(axis=0)
     terms = abs(total) + np.abs(effects).sum() + abs(offset)
-    possible = np.flatnonzero(upper[:most] >= -_ROUNDING * terms)
+    possible = np.flatnonzero(bound_of_size[:max_words] >= -_ROUNDING * terms)
+    bound = int(possible[0]) + 1 if len(possible) else max_words + 1
+    # The value of f itself at these sets, by line and size.
     remaining = np.maximum(1 - np.cumsum(sizes[order], axis=1), 0)
-    powers = {None: 0.0, "l1": 1.0, "l2": 0.5}
-    norms = remaining ** powers[norm]
+    norms = remaining ** {None: 0.0, "l1": 1.0, "l2": 0.5}[norm]
     values = total - np.cumsum(effects[order], axis=1) + offset * norms
-    lines, values = values.argmax(axis=0)[:most], values.max(axis=0)[:most]
-    suffices = np.flatnonzero(values >= 0)
-    size = suffices[0] + 1 if len(suffices) else most
-    tried = np.arange(max(size - 1, 1), min(size + 1, most) + 1)
-    sets = np.zeros((len(tried), len(effects)), dtype=bool)
-    for row, k in zip(sets, tried, strict=True):
-        row[order[lines[k - 1], :k]] = True
-    return sets, int(possible[0]) + 1 if len(possible) else most + 1
+    best_line = values.argmax(axis=0)[:max_words]
+    suffices = np.flatnonzero(values.max(axis=0)[:max_words] >= 0)
+    size = suffices[0] + 1 if len(suffices) else max_words
+    tried_sizes = np.arange(max(size - 1, 1), min(size + 1, max_words) + 1)
+    sets = np.zeros((len(tried_sizes), len(effects)), dtype=bool)
+    for position, tried in enumerate(tried_sizes):
+        sets[position, order[best_line[tried - 1], :tried]] = True
+    return sets, bound
 
 
 def _lines(
     sizes: NDArray[np.float64], offset: float, norm: str | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Slopes and constants of lines in Q - sum_S q that bound b N(S) from above."""
+    """Slopes and constants of lines in 1 - sum_S q that bound b N(S) from above."""
     if norm is None:
         return np.zeros(1), np.ones(1)
     if norm == "l1":
@@ -227,4 +238,5 @@ def _lines(
     roots = np.linspace(least, 1, _N_LINES + 1)
     # Tangents (the root at zero has none), or chords.
     low, high = roots[1:] if offset > 0 else roots[:-1], roots[1:]
+    # The line through the points (low^2, low) and (high^2, high) of the root.
     return 1 / (low + high), low * high / (low + high)

@@ -43,12 +43,13 @@ class Tokens:
         """
         if not self.keys:
             return ["".join(self.pieces)] * len(present)
-        pieces, between = np.array(self.pieces, dtype=object), self.features < 0
+        pieces, is_between = np.array(self.pieces, dtype=object), self.features < 0
         if isinstance(mask_token, np.ndarray):
-            absent = mask_token[:, self.features]
+            replacements = mask_token[:, self.features]
         else:
-            absent = np.where(between, pieces, mask_token or "")
-        copies = np.where(present[:, self.features] | between, pieces, absent)
+            replacements = np.where(is_between, pieces, mask_token or "")
+        stays = present[:, self.features] | is_between
+        copies = np.where(stays, pieces, replacements)
         return ["".join(copy) for copy in copies.tolist()]
 
 
@@ -81,7 +82,7 @@ class Splitter:
             spans = _spans_between(self.expression, text)
         else:
             spans = _spans_of(_tokens(self.tokenizer, text), text)
-        numbers: dict[Key, int] = {}
+        feature_of: dict[Key, int] = {}
         counts: dict[str, int] = {}
         forms: dict[str, str] = {}
         pieces, features, end = [], [], 0
@@ -97,11 +98,12 @@ class Splitter:
                 word = forms[word]
             counts[word] = counts.get(word, 0) + 1
             key = (word, 0 if self.together else counts[word])
-            features.append(numbers.setdefault(key, len(numbers)))
+            features.append(feature_of.setdefault(key, len(feature_of)))
         if end < len(text):
             pieces.append(text[end:])
             features.append(-1)
-        return Tokens(tuple(pieces), np.array(features, dtype=np.intp), tuple(numbers))
+        keys = tuple(feature_of)
+        return Tokens(tuple(pieces), np.array(features, dtype=np.intp), keys)
 
 
 def _tokens(tokenizer: Callable[[str], Any], text: str) -> Any:
@@ -145,16 +147,18 @@ def _spans_of(tokens: Any, text: str) -> Iterator[tuple[int, int]]:
         if start < 0:
             raise ValueError(
                 f"tokenizer returned the token {token!r} (number {index}), which does "
-                f"not stand in the text from position {end} on: {_glance(text[end:])}. "
-                "Tokens must be parts of the text as they stand there, in order."
+                f"not stand in the text from position {end} on: "
+                f"{_shortened(text[end:])}. Tokens must be parts of the text as they "
+                "stand there, in order."
             )
         end = start + len(token)
         if token:
             yield start, end
 
 
-def _glance(text: str, most: int = 40) -> str:
-    return repr(text if len(text) <= most else text[:most] + "...")
+def _shortened(text: str, max_length: int = 40) -> str:
+    """The beginning of a text, quoted."""
+    return repr(text if len(text) <= max_length else text[:max_length] + "...")
 
 
 def feature_name(key: Key) -> str:

@@ -1,4 +1,9 @@
-"""Whether counts and classes vary more than their distribution implies (Dean, 1992)."""
+"""Whether counts and classes vary more than their distribution implies (Dean, 1992).
+
+The *excess* of a row is its squared Pearson residual less what that is expected to be;
+where the dispersion is one, its mean is zero. Rows of a fitted model have means without
+error here: :class:`OverdispersionTest` makes up for the parameters.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, expit
 
-# Smallest dispersion that warns: standard errors are then too small by 18 % or more.
+# Smallest dispersion that warns: standard errors are then too small by a factor of at
+# least its root, 1.22.
 DISPERSED = 1.5
 # Largest p-value of its test that warns: one warning in a thousand fits is by chance.
 _SIGNIFICANT = 0.001
@@ -19,9 +25,10 @@ _SAME = 1e-9
 def excess_of_counts(
     y: NDArray[np.float64], means: NDArray[np.float64], copies: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Squared Pearson residuals of means of counts, less y / mean; the variances.
+    """Excess and its variance, (n,) each, of rows that are means of some counts.
 
-    Unlike squared residuals, these have no long tail where means are small.
+    Squared Pearson residuals less y / mean: unlike squared residuals, these have no
+    long tail where means are small.
     """
     return (copies * (y - means) ** 2 - y) / means, np.full_like(means, 2.0)
 
@@ -29,9 +36,10 @@ def excess_of_counts(
 def excess_of_shares(
     y: NDArray[np.float64], means: NDArray[np.float64], trials: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Squared Pearson residuals of shares, less what they are expected to be.
+    """Excess and its variance, (n,) each, of rows that are shares of some trials.
 
-    That is linear in the share, and what a single trial has: this says nothing.
+    The subtracted term is linear in the share, and equal to the squared residual of a
+    single trial, which says nothing of the dispersion.
     """
     variances = means * (1 - means)
     expected = means**2 + y * (1 - 2 * means)
@@ -45,12 +53,14 @@ class OverdispersionTest:
 
     Parameters
     ----------
-    dispersion, dof : float
-        Pearson's statistic by its degrees of freedom, and these.
+    dispersion : float
+        Pearson's statistic, divided by its degrees of freedom.
+    dof : float
+        These degrees of freedom.
     excess, variance : float
-        Sums over rows, as above.
+        Sums of the excess and of its variance over rows.
     n_parameters : float
-        Of the model: each takes one from the sum of squared residuals.
+        Number of the model's: each takes one from the sum of squared residuals.
     """
 
     dispersion: float
@@ -109,9 +119,11 @@ class Trials:
 
     def merge(self, other: Trials) -> Trials:
         """Those of both sets of rows."""
-        names = ("log_odds", "trials", "successes")
-        both = (np.append(getattr(self, n), getattr(other, n)) for n in names)
-        return Trials.of_rows(*both)
+        return Trials.of_rows(
+            np.append(self.log_odds, other.log_odds),
+            np.append(self.trials, other.trials),
+            np.append(self.successes, other.successes),
+        )
 
     @property
     def pearson_statistic(self) -> float:
@@ -124,6 +136,6 @@ class Trials:
         return float(squares.sum())
 
     def excess(self) -> NDArray[np.float64]:
-        """Sums of the excess and of the variances."""
+        """Sums over the groups of the excess and of its variance."""
         y, shares = self.successes / self.trials, expit(np.clip(self.log_odds, -30, 30))
         return np.sum(excess_of_shares(y, shares, self.trials), axis=1)

@@ -1,8 +1,9 @@
 """Intervals of a regression's parameters by profile likelihood.
 
 The end of an interval is where the least deviance, over all parameters but one, has
-risen by the height. Parameters are b + V g, where V has the columns of the working
-regression's inverse factor: at the optimum half of the deviance has the Hessian 1.
+risen by the height. With the estimate b, parameters are b + V g, where V is the inverse
+factor of the working regression: at g = 0 the Hessian of half of the deviance, in g, is
+the identity. The parameter grows fastest along its row of V, the direction.
 """
 
 from __future__ import annotations
@@ -16,16 +17,20 @@ from scipy.linalg import null_space, pinvh
 if TYPE_CHECKING:
     from sklearn_interpret._core.regression.working_regression import WorkingRegression
 
-# Relative precision of a bound, and decrease of the deviance, relative to the height,
-# at which the minimisation ends.
-_PRECISION, _FLAT = 1e-9, 1e-9
+# Relative precision of a bound.
+_PRECISION = 1e-9
+# Decrease of the deviance, relative to the height, at which a minimisation ends.
+_LAST_DECREASE = 1e-9
 # Limits the steps of the search, and of each minimisation: where more are needed, the
 # bound is NaN.
-_MOST_STEPS = 100
-# Largest rise of the deviance along a step, and largest error of the height at the end
-# of an interval, both relative to the height.
-_MOST_RISE, _CLOSE = 1e6, 1e-6
-# Steps that reduce the decrease by less than this factor compute a new Hessian.
+_MAX_STEPS = 100
+# Largest rise of the deviance along a step, relative to the height: beyond, numbers may
+# overflow.
+_LARGEST_RISE = 1e6
+# Largest error of the height at the end of an interval, relative to the height.
+_HEIGHT_ERROR = 1e-6
+# Steps that reduce the decrease by less than this factor compute a new Hessian, which
+# costs as much as many steps. Chosen by hand.
 _SLOW = 0.05
 
 
@@ -43,16 +48,22 @@ def profile_bounds(
     height : float
         By how much the deviance may rise.
     """
-    row = regression.factors[1][parameter]
+    row = regression.inverse[parameter]
     # Far from the optimum numbers may overflow, and steps are halved.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        reach = [_Profile(regression, side * row, height).reach() for side in (-1, 1)]
-    ends = np.array([-1, 1]) * np.linalg.norm(row) * reach
+        distances = [
+            _Profile(regression, side * row, height).distance() for side in (-1, 1)
+        ]
+    ends = np.array([-1, 1]) * np.linalg.norm(row) * distances
     return regression.parameters[parameter] + ends
 
 
 class _Profile:
-    """The deviance along one direction, least over all others."""
+    """The deviance along one direction, least over all others.
+
+    A *point* is a vector g (r,), its *distance* the length along the direction, and its
+    *rise* that of the deviance from the optimum.
+    """
 
     def __init__(
         self,
@@ -68,19 +79,20 @@ class _Profile:
         self.direction = direction / np.linalg.norm(direction)
         self.height = height
         self.complement = null_space(self.direction[None])
-        # The Hessian is the identity at the optimum.
-        self.inverse, self.follow = np.eye(self.complement.shape[1]), self.direction
+        # Of the Hessian across the direction, the identity at the optimum; and the
+        # line along which the deviance is least, which is bent.
+        self.inverse, self.tangent = np.eye(self.complement.shape[1]), self.direction
 
-    def reach(self) -> float:
-        """How far along the direction the deviance has risen by the height."""
+    def distance(self) -> float:
+        """Distance at which the least deviance has risen by the height."""
         low, high, distance = 0.0, np.inf, 0.0
         point, step = np.zeros_like(self.direction), np.sqrt(self.height)
-        for _ in range(_MOST_STEPS):
-            start = point + step * self.follow
+        for _ in range(_MAX_STEPS):
+            start = point + step * self.tangent
             # Too far along the line, numbers overflow.
-            while not (rise := self._rise(start)) <= _MOST_RISE * self.height:
+            while not (rise := self._rise(start)) <= _LARGEST_RISE * self.height:
                 step /= 2
-                start = point + step * self.follow
+                start = point + step * self.tangent
             distance += step
             point, rise, slope = self._lowest(start, rise)
             if np.isnan(rise):
@@ -89,7 +101,8 @@ class _Profile:
                 low = distance
             else:
                 high = distance
-            # The root of the rise is nearly linear (Bates & Watts, 1988).
+            # Newton's method for the root of the rise, which is nearly linear in the
+            # distance (Bates & Watts, 1988); bisection where it leaves the bracket.
             root = np.sqrt(max(rise, 0))
             next_distance = distance + 2 * root * (np.sqrt(self.height) - root) / slope
             if not low < next_distance < high:
@@ -97,43 +110,48 @@ class _Profile:
             step = next_distance - distance
             if abs(step) <= _PRECISION * next_distance:
                 break
-        is_close = abs(rise - self.height) <= _CLOSE * self.height
+        is_close = abs(rise - self.height) <= _HEIGHT_ERROR * self.height
         return next_distance if is_close else np.nan
 
     def _set_hessian(self, hessian: NDArray[np.float64]) -> None:
-        """The inverse across the direction, and how all parameters move with it."""
+        """Set the inverse across the direction, and the tangent, of a Hessian."""
         self.inverse = pinvh(self.complement.T @ hessian @ self.complement)
         across = self.inverse @ (self.complement.T @ (hessian @ self.direction))
-        self.follow = self.direction - self.complement @ across
+        self.tangent = self.direction - self.complement @ across
 
     def _lowest(
         self, point: NDArray[np.float64], rise: float
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Where the deviance is least at this distance; its rise or NaN; its slope."""
-        before = np.inf
-        for _ in range(_MOST_STEPS):
+        """Point of the least deviance at the same distance, its rise, and the slope.
+
+        The rise is NaN where the minimisation fails; the slope is along the tangent.
+        """
+        last_decrease = np.inf
+        for _ in range(_MAX_STEPS):
             gradient = self._gradient(point)
             slopes = self.complement.T @ gradient
-            move = -self.inverse @ slopes
-            fall = float(-slopes @ move)
-            if fall <= _FLAT * self.height:
-                break
-            if fall > _SLOW * before:
+            step = -self.inverse @ slopes
+            decrease = float(-slopes @ step)
+            slope = float(2 * gradient @ self.tangent)
+            if decrease <= _LAST_DECREASE * self.height:
+                # Less the decrease to come.
+                return point, rise - decrease, slope
+            if decrease > _SLOW * last_decrease:
                 self._set_hessian(self._hessian(point))
-                before = np.inf
+                last_decrease = np.inf
                 continue
-            move, share, before = self.complement @ move, 1.0, fall
-            while not (risen := self._rise(point + share * move)) <= rise:
+            step, share, last_decrease = self.complement @ step, 1.0, decrease
+            while not (new_rise := self._rise(point + share * step)) <= rise:
                 share /= 2
-            point, rise = point + share * move, risen
-        else:
-            rise = np.nan
-        return point, rise - fall, float(2 * gradient @ self.follow)
+            point, rise = point + share * step, new_rise
+        return point, np.nan, slope
 
     def _scores_at(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores (n, 1) at a point."""
         return self.scores + (self.columns @ point)[:, None]
 
     def _rise(self, point: NDArray[np.float64]) -> float:
+        """Rise of the deviance from the optimum to a point."""
         losses = self.loss.values(self.targets, self._scores_at(point))
         return float(2 * self.weights @ (losses - self.losses))
 
@@ -143,6 +161,7 @@ class _Profile:
         return self.columns.T @ (self.weights * slopes[:, 0])
 
     def _hessian(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Hessian (r, r) of half of the deviance."""
         scores = self._scores_at(point)
         # Far from the targets the expected curvatures, which are all positive, are too
         # small or too large by orders of magnitude.

@@ -59,23 +59,25 @@ def _separated(model: ScoreModel[RegressionLoss]) -> NDArray[np.bool_]:
     """
     design, targets = model.design, model.targets[:, 0]
     separated = np.zeros(len(design), dtype=bool)
+    # Rows whose likelihood may rise to one, `signed` so that it rises with the score;
+    # the score of others must stay. And the curvature of the loss without effects.
     if isinstance(model.loss, Logistic):
-        free, middle = ~separated, 0.25
+        separable, usual_curvature = ~separated, 0.25
         signed = design * (2 * targets - 1)[:, None]
     elif isinstance(model.loss, HalfTweedie) and 1 <= model.loss.power < 2:
-        free = targets == 0
-        signed = -design[free]
+        separable = targets == 0
+        signed = -design[separable]
         mean = np.average(targets, weights=model.weights)
-        middle = float(mean ** (2 - model.loss.power))
+        usual_curvature = float(mean ** (2 - model.loss.power))
     else:
         return separated
     scores = model.scores_at(model.parameters)
     curvatures = model.loss.curvatures(model.loss.means(scores), scores)
-    if not free.any() or curvatures.min() > FLAT * middle > 0:
+    if not separable.any() or curvatures.min() > FLAT * usual_curvature > 0:
         return separated
-    direction = rising_direction(signed, design[~free])
+    direction = rising_direction(signed, design[~separable])
     if direction is not None:
-        separated[free] = signed @ direction > _SEPARATED
+        separated[separable] = signed @ direction > _SEPARATED
     return separated
 
 

@@ -1,8 +1,10 @@
 """A model of one linear score as a weighted least squares fit at its optimum.
 
-The root of a row's working weight is the root of w_i v_i, where v_i is the expected
+The working weight of row i is w_i v_i, where w_i is its weight and v_i the expected
 curvature of its loss. A penalty is a prior that the rows are added to. Formulas are
-those of McCullagh & Nelder (1989). Its parameters have standard errors and Wald tests.
+those of McCullagh & Nelder (1989). :class:`FittedRegression` has what sums over rows
+suffice for, :class:`WorkingRegression` also what needs each row; :class:`WaldTests` are
+standard errors and tests of the parameters.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +38,10 @@ SumsOverRows: TypeAlias = Callable[
     [Callable[[_Model], Any], Callable[[Any, Any], Any]], Any
 ]
 
-# A row whose leverage is this near to one determines a parameter alone. Leverages of
-# passes over the rows are less exact than those of singular vectors.
-_DECISIVE, _DECISIVE_IN_PASSES = 1e-12, 1e-9
+# A row whose leverage is this near to one determines a parameter alone,
+_DECISIVE = 1e-12
+# and in passes over the rows, whose leverages are less exact than by singular vectors.
+_DECISIVE_IN_PASSES = 1e-9
 # Share of such rows in a parameter's variance that is rounding.
 _NO_SHARE = 1e-12
 # Residuals below this share of the largest target are rounding.
@@ -47,9 +50,13 @@ _ROUNDING = 1e-14
 _NO_DOF = 1e-9
 # Columns whose residual on others is below this share of their size depend on them.
 _DEPENDENT = 1e-9
-# Newton's method for the intercept of a model without terms: most steps, the length of
-# the last one, and the relative rise of the deviance that is rounding.
-_MOST_STEPS, _CLOSE, _RISE = 50, 1e-9, 1e-12
+# Newton's method for the intercept of a model without terms: the largest number of
+# steps, more than halving an overflow takes;
+_MAX_STEPS = 50
+# the length of the last one;
+_LAST_STEP = 1e-9
+# and the relative rise of the deviance that is rounding.
+_RISE = 1e-12
 
 
 class FittedRegression:
@@ -134,18 +141,20 @@ class FittedRegression:
         In HC2 and HC3 it is NaN for those that rows of leverage one determine alone.
         """
         power = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}[kind]
-        arguments = self.parameters, self.inverse, power, self.counts_rows
-        task = partial(_bread_and_meat, *arguments)
+        task = partial(
+            _bread_and_meat, self.parameters, self.inverse, power, self.counts_rows
+        )
         observed, meat, decisive = self.sums(task, np.add)
         if kind == "HC1":
             meat = meat * (self.n_observations / self.residual_dof)
         bread = self.inverse @ np.linalg.inv(observed)
         covariance = bread @ meat @ bread.T
         if power:
-            # Directions of rows of leverage one are orthogonal to all others.
-            of_all = (self.inverse**2).sum(axis=1)
-            of_decisive = ((self.inverse @ decisive) * self.inverse).sum(axis=1)
-            is_undetermined = of_decisive > _NO_SHARE * of_all
+            # Directions of rows of leverage one are orthogonal to all others: their
+            # share in the variance of a parameter is one, or rounding.
+            variances = (self.inverse**2).sum(axis=1)
+            by_decisive = ((self.inverse @ decisive) * self.inverse).sum(axis=1)
+            is_undetermined = by_decisive > _NO_SHARE * variances
             covariance[is_undetermined] = covariance[:, is_undetermined] = np.nan
         return covariance
 
@@ -153,25 +162,46 @@ class FittedRegression:
         """The deviance of the intercept and the offsets, or of the offsets alone."""
         # Far from the optimum, numbers may overflow: steps are halved then.
         with np.errstate(over="ignore", invalid="ignore"):
-            deviance, slope, curvature, *sums = self._without_terms(0.0)
+            sums = self._without_terms(0.0)
             if not has_intercept:
-                return deviance
-            weight, target, offset = sums
-            score = float(self.loss.scores(target / weight) - offset / weight)
-            before, lowest = score, np.inf
-            for _ in range(_MOST_STEPS):
-                deviance, slope, curvature, *_ = self._without_terms(score)
-                if not deviance <= lowest * (1 + _RISE):
-                    score = (score + before) / 2
+                return sums.deviance
+            mean = np.asarray(sums.target / sums.weight)
+            score = float(self.loss.scores(mean) - sums.offset / sums.weight)
+            last_score, lowest = score, np.inf
+            for _ in range(_MAX_STEPS):
+                sums = self._without_terms(score)
+                if not sums.deviance <= lowest * (1 + _RISE):
+                    score = (score + last_score) / 2
                     continue
-                before, lowest, step = score, deviance, slope / curvature
-                if abs(step) <= _CLOSE:
+                last_score, lowest = score, sums.deviance
+                step = sums.slope / sums.curvature
+                if abs(step) <= _LAST_STEP:
                     break
                 score -= step
         return lowest
 
-    def _without_terms(self, score: float) -> NDArray[np.float64]:
-        return self.sums(partial(_sums_without_terms, score), np.add)
+    def _without_terms(self, score: float) -> _SumsWithoutTerms:
+        """Sums of a model without terms whose score is one number plus the offsets."""
+        sums = self.sums(partial(_sums_without_terms, score), np.add)
+        return _SumsWithoutTerms(*sums)
+
+
+class Residuals(NamedTuple):
+    """Residuals of rows, (n,) each."""
+
+    deviance: NDArray[np.float64]
+    pearson: NDArray[np.float64]
+
+
+class Factors(NamedTuple):
+    """Factors of the hat matrix U U' and of the inverse information V V'.
+
+    With the working design A = diag(root) X and the penalties L:
+    A (A'A + L)^-1 A' = U U', and (A'A + L)^-1 = V V'.
+    """
+
+    basis: NDArray[np.float64]  # U (n, r): its squares sum to leverages
+    inverse: NDArray[np.float64]  # V (d, r)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,8 +255,8 @@ class WorkingRegression(FittedRegression):
         return inverse @ (basis.T @ (self.roots * targets))
 
     @cached_property
-    def residuals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Deviance residuals and Pearson residuals, (n,) each."""
+    def residuals(self) -> Residuals:
+        """Deviance residuals and Pearson residuals, zero where they are rounding."""
         model, loss, root = self.model, self.model.loss, self.roots
         scores = model.scores_at(self.parameters[:, None])
         means = loss.means(scores)
@@ -237,15 +267,11 @@ class WorkingRegression(FittedRegression):
         deviance = np.sign(errors) * np.sqrt(model.weights * deviances)
         slopes = -model.weights * loss.slopes(model.targets, scores)[:, 0]
         pearson = np.divide(slopes, root, out=np.zeros_like(root), where=root > 0)
-        return np.where(exact, 0, deviance), np.where(exact, 0, pearson)
+        return Residuals(np.where(exact, 0, deviance), np.where(exact, 0, pearson))
 
     @cached_property
-    def factors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Orthonormal columns U (n, r), whose squares sum to leverages, and V (d, r).
-
-        With the working design A = diag(root) X: A (A'A + L)^-1 A' = U U', and
-        (A'A + L)^-1 = V V'. The parameters that rows do not determine stay at zero.
-        """
+    def factors(self) -> Factors:
+        """Factors; parameters that the rows do not determine stay at zero."""
         design, root, penalty = self.model.design, self.roots, self.penalty
         # An intercept without a penalty is handled by centring the other columns.
         free = bool((design[:, -1:] == 1).all() and penalty[-1:] == 0 and root.any())
@@ -266,21 +292,21 @@ class WorkingRegression(FittedRegression):
         basis = basis[: len(design), :rank]
         inverse = right[:rank].T / sizes[:rank]
         if not free:
-            return basis, inverse
+            return Factors(basis, inverse)
         intercept = np.append(np.zeros(columns.shape[1]), 1 / scale)
         inverse = np.column_stack([np.vstack([inverse, -centre @ inverse]), intercept])
-        return np.column_stack([basis, root / scale]), inverse
+        return Factors(np.column_stack([basis, root / scale]), inverse)
 
     @cached_property
     def columns(self) -> NDArray[np.float64]:
         """The design in the directions V, (n, r)."""
-        return self.model.design @ self.factors[1]
+        return self.model.design @ self.inverse
 
     @property
     def undetermined(self) -> NDArray[np.intp]:
         """Positions of the columns that depend on others, or are zero."""
         design = self.model.design
-        if self.factors[1].shape[1] == design.shape[1]:
+        if self.inverse.shape[1] == design.shape[1]:
             return np.arange(0)
         sizes = np.linalg.norm(design, axis=0)
         columns = design / np.where(sizes > 0, sizes, 1)
@@ -293,7 +319,7 @@ class WorkingRegression(FittedRegression):
     @cached_property
     def leverages(self) -> NDArray[np.float64]:
         """Diagonal of the hat matrix, (n,)."""
-        basis, _ = self.factors
+        basis = self.factors.basis
         leverages = np.einsum("nr,nr->n", basis, basis)
         return np.where(leverages > 1 - _DECISIVE, 1.0, leverages)
 
@@ -305,17 +331,17 @@ class WorkingRegression(FittedRegression):
     @cached_property
     def deviance(self) -> float:
         """The deviance."""
-        return float((self.residuals[0] ** 2).sum())
+        return float((self.residuals.deviance**2).sum())
 
     @cached_property
     def pearson_statistic(self) -> float:
         """Sum of the squared Pearson residuals."""
-        return float((self.residuals[1] ** 2).sum())
+        return float((self.residuals.pearson**2).sum())
 
     @property
     def inverse(self) -> NDArray[np.float64]:
         """V (d, r) of the factors."""
-        return self.factors[1]
+        return self.factors.inverse
 
     @property
     def n_rows(self) -> int:
@@ -364,8 +390,19 @@ def _excess_of_counts(
     return np.sum(excess_of_counts(counts, means, model.weights), axis=1)
 
 
+class _SumsWithoutTerms(NamedTuple):
+    """Weighted sums over the rows of a model without terms."""
+
+    deviance: float
+    slope: float  # of half of the deviance
+    curvature: float  # of half of the deviance
+    weight: float
+    target: float
+    offset: float
+
+
 def _sums_without_terms(score: float, model: _Model) -> NDArray[np.float64]:
-    """Deviance at a score and the offsets, its slope and curvature, by half; totals."""
+    """Fields of `_SumsWithoutTerms` at a score plus the offsets, as an array."""
     scores = np.full_like(model.targets, score) + model.offsets
     means = model.loss.means(scores)
     rows = [
@@ -386,9 +423,10 @@ def _bread_and_meat(
     counts_rows: bool,
     model: _Model,
 ) -> NDArray[np.float64]:
-    """Observed information, squared slopes, and rows of leverage one: (3, r, r).
+    """Sums of products of rows along V (d, r), the `inverse`: (3, r, r).
 
-    Sums of products of rows along V.
+    The observed information; the meat, with squared slopes over (1 - leverage)^power;
+    and the expected information of rows of leverage one.
     """
     total = np.zeros((3, inverse.shape[1], inverse.shape[1]))
     for rows in row_blocks(*model.design.shape):
@@ -397,14 +435,15 @@ def _bread_and_meat(
         scores = model.scores_at(parameters[:, None], rows)
         expected = loss.curvatures(loss.means(scores), scores)[:, 0, 0]
         observed = loss.curvatures(targets, scores)[:, 0, 0]
-        # Each copy of a row of weight two has half of its leverage; less than one row
-        # has its own.
+        # Each copy of a row of weight two has half of its leverage; a row of a weight
+        # below one has its own.
         copies = np.maximum(weights, 1) if counts_rows else np.ones_like(weights)
         remaining = 1 - weights / copies * expected * (columns**2).sum(axis=1)
         decisive = remaining <= _DECISIVE_IN_PASSES
         total[0] += (columns.T * (weights * observed)) @ columns
-        of_decisive = columns[decisive] * np.sqrt(weights * expected)[decisive, None]
-        total[2] += of_decisive.T @ of_decisive
+        roots = np.sqrt(weights * expected)
+        decisive_rows = columns[decisive] * roots[decisive, None]
+        total[2] += decisive_rows.T @ decisive_rows
         slopes = loss.slopes(targets, scores)[:, 0]
         if power:  # residuals of rows of leverage one are zero
             slopes /= np.where(decisive, np.inf, remaining) ** (power / 2)
@@ -414,7 +453,7 @@ def _bread_and_meat(
 
 
 def _epsilon(design: NDArray[np.float64]) -> float:
-    """Relative size below which numbers are rounding, as in least squares of LAPACK."""
+    """Relative size below which numbers are rounding, as of LAPACK's least squares."""
     return max(design.shape) * np.finfo(np.float64).eps
 
 

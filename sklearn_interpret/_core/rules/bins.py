@@ -1,4 +1,7 @@
-"""Bins of a number: by classes (Holte 1993; Fayyad & Irani 1993), width or weight."""
+"""Bins of a number: by classes (Holte 1993; Fayyad & Irani 1993), width or weight.
+
+A bin is a pair: the positions of its first and its last value.
+"""
 
 from collections.abc import Sequence
 
@@ -27,22 +30,24 @@ def majority_bins(
     list of (first, last)
         Positions of values.
     """
-    largest = class_sums.argmax(axis=1)
-    upto = class_sums.cumsum(axis=0)
+    largest_class = class_sums.argmax(axis=1)
+    sums_upto = class_sums.cumsum(axis=0)
     bins: list[tuple[int, int]] = []
-    majority, first, before = -1, 0, np.zeros(class_sums.shape[1])
+    majority = -1  # of the last bin
+    first, sums_before = 0, np.zeros(class_sums.shape[1])
     for last in range(len(class_sums)):
-        sums = upto[last] - before
+        sums = sums_upto[last] - sums_before
         label = int(sums.argmax())
+        is_small = sums[label] < min_size[label]
         at_end = last + 1 == len(class_sums)
-        if not at_end and (sums[label] < min_size[label] or largest[last + 1] == label):
+        if not at_end and (is_small or largest_class[last + 1] == label):
             continue
         if bins and sums[majority] == sums[label]:
             bins[-1] = bins[-1][0], last
         else:
             bins.append((first, last))
             majority = label
-        first, before = last + 1, upto[last]
+        first, sums_before = last + 1, sums_upto[last]
     return bins
 
 
@@ -56,11 +61,13 @@ def uniform_bins(values: NDArray[np.float64], n_bins: int) -> list[tuple[int, in
 
 def quantile_bins(weights: NDArray[np.float64], n_bins: int) -> list[tuple[int, int]]:
     """Bins of about the same weight, as first and last value; fewer of few values."""
-    upto = weights.cumsum()
-    inner = upto[-1] * np.arange(1, n_bins)[:, None] / n_bins
-    ends = np.abs(upto[:-1] - inner).argmin(axis=1) if len(upto) > 1 else []
-    starts = np.unique([0, *(end + 1 for end in ends), len(upto)]).tolist()
-    return list(zip(starts[:-1], (start - 1 for start in starts[1:]), strict=True))
+    weights_upto = weights.cumsum()
+    inner_edges = weights_upto[-1] * np.arange(1, n_bins)[:, None] / n_bins
+    lasts = []
+    if len(weights) > 1:
+        lasts = np.abs(weights_upto[:-1] - inner_edges).argmin(axis=1).tolist()
+    lasts = np.unique([*lasts, len(weights) - 1]).tolist()
+    return list(zip([0, *(last + 1 for last in lasts[:-1])], lasts, strict=True))
 
 
 def entropy_bins(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
@@ -82,16 +89,19 @@ def entropy_bins(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
     last = len(class_sums) - 1
     if last == 0:
         return [(0, 0)]
-    upto = class_sums.cumsum(axis=0)
-    sides = np.stack([upto[:-1], upto[-1] - upto[:-1]])
-    bits = _bits(sides).sum(axis=0)
-    cut = int(bits.argmin())
-    total, sides = upto[-1], sides[:, cut]
-    # (9) and (10) of the paper, times the number of rows.
-    spent = np.log2(max(total.sum() - 1, 1)) + np.log2(3.0 ** np.sum(total > 0) - 2)
-    spent -= _bits(total) / total.sum() * np.sum(total > 0)
-    spent += np.sum(_bits(sides) / sides.sum(axis=1) * np.sum(sides > 0, axis=1))
-    if _bits(total) - bits[cut] <= spent:
+    sums_upto = class_sums.cumsum(axis=0)
+    total = sums_upto[-1]
+    sides = np.stack([sums_upto[:-1], total - sums_upto[:-1]])
+    bits_by_cut = _bits(sides).sum(axis=0)
+    cut = int(bits_by_cut.argmin())
+    sides = sides[:, cut]
+    # The bits that it takes to send the cut: (9) and (10) of the paper, times the
+    # number of rows.
+    n_classes, n_classes_of_sides = np.sum(total > 0), np.sum(sides > 0, axis=1)
+    bits_of_cut = np.log2(max(total.sum() - 1, 1)) + np.log2(3.0**n_classes - 2)
+    bits_of_cut -= _bits(total) / total.sum() * n_classes
+    bits_of_cut += np.sum(_bits(sides) / sides.sum(axis=1) * n_classes_of_sides)
+    if _bits(total) - bits_by_cut[cut] <= bits_of_cut:
         return [(0, last)]
     below = entropy_bins(class_sums[: cut + 1])
     above = entropy_bins(class_sums[cut + 1 :])
@@ -101,5 +111,5 @@ def entropy_bins(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
 def _bits(class_sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Entropy of classes, times their weight, along the last axis."""
     total = class_sums.sum(axis=-1)
-    saved = xlogy(class_sums, class_sums).sum(axis=-1)
-    return (xlogy(total, total) - saved) / np.log(2)
+    within_classes = xlogy(class_sums, class_sums).sum(axis=-1)
+    return (xlogy(total, total) - within_classes) / np.log(2)

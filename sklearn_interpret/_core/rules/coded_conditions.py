@@ -1,8 +1,8 @@
 """Conditions on columns of codes, and class sums of all of them together.
 
 A column holds codes: those of its known values, and behind them that of missing ones.
-A condition says that a value is up to or above a number, equal to a level, or missing.
-A rule is a sequence of conditions that hold together.
+A condition says that a value is up to or above a number, equal to a level, or missing:
+it is an interval of codes. A rule is a sequence of conditions that hold together.
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# An interval of codes of a column: (column, first, last), the last one included.
-Condition = tuple[int, int, int]
+
+class Condition(NamedTuple):
+    """A condition: the code of a column is from the first to the last."""
+
+    column: int
+    first: int
+    last: int
 
 
 class Candidates(NamedTuple):
@@ -89,7 +94,7 @@ class CodedTable:
     ) -> Candidates:
         """All conditions that hold for some of the rows only, with their sums.
 
-        A bound lies in the middle between the codes of the rows on its two sides.
+        A cut lies in the middle between the codes of the rows on its two sides.
 
         Parameters
         ----------
@@ -102,25 +107,29 @@ class CodedTable:
         # `take` is several times faster than indexing.
         starts = np.arange(n_columns)[:, None] * self.codes.shape[1]
         codes = self.codes.take(order + starts)
+        # The last row of each code, in each column; and sums of the rows up to it.
         is_end = np.ones(codes.shape, dtype=bool)
         np.not_equal(codes[:, 1:], codes[:, :-1], out=is_end[:, :-1])
         ends = np.flatnonzero(is_end)
         column, code = ends // n_rows, codes.take(ends)
-        upto = np.cumsum(weights.take(order, axis=1), axis=2)
-        upto = upto.reshape(len(weights), -1).take(ends, axis=1)
-        ordered = ~self.nominal.take(column) & (code < self.n_known.take(column))
-        all_ordered = np.zeros((len(weights), n_columns))
-        all_ordered[:, column[ordered]] = upto[:, ordered]  # the last of each column
-        follows = column[1:] == column[:-1]
+        sums_upto = np.cumsum(weights.take(order, axis=1), axis=2)
+        sums_upto = sums_upto.reshape(len(weights), -1).take(ends, axis=1)
+        is_ordered = ~self.nominal.take(column) & (code < self.n_known.take(column))
+        # Of all rows of known numbers: at the last one of each column.
+        sums_of_numbers = np.zeros((len(weights), n_columns))
+        sums_of_numbers[:, column[is_ordered]] = sums_upto[:, is_ordered]
+        same_column = column[1:] == column[:-1]
         # Up to or above a code, where a known one of the same column follows.
-        cuts = np.flatnonzero(follows & ordered[:-1] & ordered[1:])
+        cuts = np.flatnonzero(same_column & is_ordered[:-1] & is_ordered[1:])
         cut = (code[cuts] + code[cuts + 1] - 1) // 2
-        cut_column, below = column[cuts], upto.take(cuts, axis=1)
+        cut_column, below = column[cuts], sums_upto.take(cuts, axis=1)
+        above = sums_of_numbers.take(cut_column, axis=1) - below
         # Equal to a code, where there are others.
-        behind, before = np.append(False, follows), np.append(follows, False)
-        single = np.flatnonzero(~ordered & (behind | before))
-        equal = upto[:, single] - upto[:, single - 1] * behind[single]
-        above = all_ordered.take(cut_column, axis=1) - below
+        has_earlier = np.append(False, same_column)
+        has_later = np.append(same_column, False)
+        single = np.flatnonzero(~is_ordered & (has_earlier | has_later))
+        sums_before = sums_upto[:, single - 1] * has_earlier[single]
+        equal = sums_upto[:, single] - sums_before
         return Candidates(
             np.concatenate([cut_column, cut_column, column[single]]),
             np.concatenate([np.zeros_like(cut), cut + 1, code[single]]),
@@ -168,7 +177,7 @@ def merged(rule: Iterable[Condition]) -> list[Condition]:
     for column, first, last in rule:
         low, high = intervals.get(column, (first, last))
         intervals[column] = max(low, first), min(high, last)
-    return [(column, *interval) for column, interval in intervals.items()]
+    return [Condition(column, *interval) for column, interval in intervals.items()]
 
 
 def distinct_rows(
@@ -221,21 +230,23 @@ def node_rules(
 
     Returns
     -------
-    list of tuple of (column, first, last)
+    list of tuple of Condition
         One interval of ranks for each column on the path, in the order of the columns.
         Where it has known ranks and the missing one, of the known ones: a missing value
         meets no condition on these.
     """
     paths: list[dict[int, tuple[int, int]]] = [{} for _ in left]
     for node in np.flatnonzero(left >= 0):
-        path, j, last = paths[node], int(column[node]), int(np.floor(cut[node]))
-        low, high = path.get(j, (0, 2 * int(n_known[j])))
-        paths[left[node]] = {**path, j: (low, last)}
-        paths[right[node]] = {**path, j: (last + 1, high)}
+        path, j, last_left = paths[node], int(column[node]), int(np.floor(cut[node]))
+        first, last = path.get(j, (0, 2 * int(n_known[j])))
+        paths[left[node]] = {**path, j: (first, last_left)}
+        paths[right[node]] = {**path, j: (last_left + 1, last)}
+
+    def interval(j: int, first: int, last: int) -> Condition:
+        last_known = int(n_known[j]) - 1
+        last = min(last, last_known) if first <= last_known else last
+        return Condition(j, first, last)
+
     return [
-        tuple(
-            (j, first, last if first >= n_known[j] else min(last, int(n_known[j]) - 1))
-            for j, (first, last) in sorted(path.items())
-        )
-        for path in paths
+        tuple(interval(j, *ends) for j, ends in sorted(path.items())) for path in paths
     ]

@@ -1,4 +1,8 @@
-"""Rules of a few conditions that hold for enough rows of a class, counted as bits."""
+"""Rules of a few conditions that hold for enough rows of a class, counted as bits.
+
+:class:`PackedRows` counts rows in sets of bits, :func:`mine_rules` extends frequent
+rules by one condition at a time (Apriori; Agrawal & Srikant 1994).
+"""
 
 from __future__ import annotations
 
@@ -10,19 +14,23 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from sklearn_interpret._core.rules.bins import entropy_bins, quantile_bins
-from sklearn_interpret._core.rules.coded_conditions import distinct_rows
+from sklearn_interpret._core.rules.coded_conditions import Condition, distinct_rows
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.rules.coded_conditions import CodedTable, Condition
+    from sklearn_interpret._core.rules.coded_conditions import CodedTable
 
-_WORD = 64
+_WORD = 64  # bits of a word
 # Words of each set in a block: those of some thousands of sets fit the cache
 # (benchmarks/bench_rules.py times it). Sums over a block fit two bytes: 32 * 64 bits.
 _BLOCK = 32
-# Largest sum of the weights in units, in all or for each row if that is more: it limits
-# the powers of two, each of which takes a pass over the sets. Weights without a common
-# unit are rounded to it, by at most a 32nd of the mean weight.
-_MOST_UNITS, _MOST_UNITS_OF_ROW = 2**20, 16
+# Largest sum of the weights in units, in all,
+_MAX_UNITS = 2**20
+# or for each row if that is more: it limits the powers of two, each of which takes a
+# pass over the sets. Weights without a common unit are rounded to it, by at most a 32nd
+# of the mean weight.
+_MAX_UNITS_OF_ROW = 16
+# Share of a rule's support that is rounding.
+_ROUNDING = 1e-12
 
 
 class PackedRows:
@@ -54,29 +62,31 @@ class PackedRows:
         sizes = np.bincount(labels, minlength=n_classes)
         ends = np.cumsum(-(-sizes // _WORD))
         starts = np.append(0, ends[:-1])
+        # The words of each class end before its entry of `_ends`.
         self._n_classes, self._n_words, self._ends = n_classes, ends[-1], ends
         # The rows of a class take its bits in their order.
         by_class = np.argsort(labels, kind="stable")
-        skipped = starts * _WORD - (np.cumsum(sizes) - sizes)
-        self._bits = np.empty_like(by_class)
-        self._bits[by_class] = np.arange(len(labels)) + skipped[labels[by_class]]
+        n_unused = starts * _WORD - (np.cumsum(sizes) - sizes)  # bits before the class
+        self._bit_of_row = np.empty_like(by_class)
+        self._bit_of_row[by_class] = np.arange(len(labels)) + n_unused[labels[by_class]]
         self.unit = _unit(weights)
         units = np.maximum(np.rint(weights / self.unit), 1).astype(np.int64)
         powers = np.arange(int(units.max()).bit_length())
-        self._of_power = self.pack((units >> powers[:, None]) & 1 == 1).T
-        self.everything = np.bitwise_or.reduce(self._of_power)
+        # For each power of two the rows whose weight, in units, has it.
+        self._rows_of_power = self.pack((units >> powers[:, None]) & 1 == 1).T
+        self.everything = np.bitwise_or.reduce(self._rows_of_power)
 
     def pack(self, flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
         """Flags of rows (n_sets, n_rows) as words of sets (n_words, n_sets)."""
         bits = np.zeros((len(flags), self._n_words * _WORD), dtype=bool)
-        bits[:, self._bits] = flags
+        bits[:, self._bit_of_row] = flags
         return np.ascontiguousarray(np.packbits(bits, axis=1).view(np.uint64).T)
 
     def bits_of_class(self) -> NDArray[np.uint64]:
         """Rows whose weight has each power of two: (n_classes, n_powers, n_words)."""
         labels = np.searchsorted(self._ends, np.arange(self._n_words), side="right")
         mask = labels == np.arange(self._n_classes)[:, None, None]
-        return np.where(mask, self._of_power, np.uint64(0))
+        return np.where(mask, self._rows_of_power, np.uint64(0))
 
     def sums(
         self, sets: NDArray[np.uint64], within: NDArray[np.uint64] | None = None
@@ -98,19 +108,19 @@ class PackedRows:
         within = self.everything if within is None else within
         shape = self._n_classes, *sets.shape[:-2], sets.shape[-1]
         total = np.zeros(shape, dtype=np.int64)
-        for power, of_power in enumerate(self._of_power):
-            counted = within & of_power
-            (used,) = counted.nonzero()
-            for first in range(0, len(used), _BLOCK):
-                block = used[first : first + _BLOCK]
+        for power, rows_of_power in enumerate(self._rows_of_power):
+            counted = within & rows_of_power
+            (used_words,) = counted.nonzero()
+            for first in range(0, len(used_words), _BLOCK):
+                block = used_words[first : first + _BLOCK]
                 bits = sets.take(block, axis=-2)
                 bits &= counted.take(block)[:, None]
                 counts = np.bitwise_count(bits)
                 ends = block.searchsorted(self._ends).tolist()
-                for label, words in enumerate(pairwise([0, *ends])):
-                    if words[0] < words[1]:
+                for label, (start, stop) in enumerate(pairwise([0, *ends])):
+                    if start < stop:
                         # Sums of bytes are much faster in two bytes than in eight.
-                        class_sums = counts[..., slice(*words), :].sum(-2, np.uint16)
+                        class_sums = counts[..., start:stop, :].sum(-2, np.uint16)
                         total[label] += class_sums.astype(np.int64) << power
         return total
 
@@ -118,14 +128,14 @@ class PackedRows:
 def _unit(weights: NDArray[np.float64]) -> float:
     """A unit of which all weights are multiples, at least nearly."""
     total = weights.sum()
-    most = max(_MOST_UNITS, _MOST_UNITS_OF_ROW * len(weights))
+    max_units = max(_MAX_UNITS, _MAX_UNITS_OF_ROW * len(weights))
     for unit in (1.0, weights.min()):
         units = weights / unit
         # 0.3 / 0.1 is not 3 in floats.
         is_integer = np.abs(units - np.rint(units)) <= 1e-9 * units
-        if is_integer.all() and total / unit <= most:
+        if is_integer.all() and total / unit <= max_units:
             return float(unit)
-    return float(total / most)
+    return float(total / max_units)
 
 
 class MinedRules(NamedTuple):
@@ -133,7 +143,7 @@ class MinedRules(NamedTuple):
 
     Parameters
     ----------
-    rules : list of list of (column, first, last)
+    rules : list of list of Condition
         Their conditions.
     sizes : ndarray of shape (n_rules,), int
         Numbers of conditions.
@@ -194,15 +204,18 @@ def mine_rules(
     masks = [table.holds([condition])[index] for condition in conditions]
     flags = np.reshape(masks, (-1, len(index))).astype(bool)
     search = _Search(rows, rows.pack(flags), min_support, max_rules)
-    columns = np.array([column for column, _, _ in conditions], dtype=np.intp)
-    chosen, sets = search.frequent_conditions()
-    by_size = [(chosen, sets)]
-    while len(chosen) and len(by_size) < max_conditions:
-        chosen, sets = search.longer(chosen, sets, columns)
-        by_size.append((chosen, sets))
-    sizes = np.repeat(np.arange(len(by_size)) + 1, [len(some) for some, _ in by_size])
-    sets = np.concatenate([sets for _, sets in by_size], axis=1)
-    rules = [[conditions[i] for i in rule] for some, _ in by_size for rule in some]
+    columns = np.array([condition.column for condition in conditions], dtype=np.intp)
+    by_size = [search.frequent_conditions()]
+    while len(by_size[-1].positions) and len(by_size) < max_conditions:
+        by_size.append(search.longer(by_size[-1], columns))
+    n_rules = [len(of_size.positions) for of_size in by_size]
+    sizes = np.repeat(np.arange(len(by_size)) + 1, n_rules)
+    sets = np.concatenate([of_size.sets for of_size in by_size], axis=1)
+    rules = [
+        [conditions[position] for position in rule]
+        for of_size in by_size
+        for rule in of_size.positions
+    ]
     # Of rules that hold for the same rows, the first is among the shortest.
     _, distinct = np.unique(sets, axis=1, return_index=True)
     distinct.sort()
@@ -217,7 +230,10 @@ def _conditions(
     weights: NDArray[np.float64],
     n_classes: int,
 ) -> tuple[list[Condition], NDArray[np.integer]]:
-    """Levels, intervals of bins and missing values; codes that bins share."""
+    """Conditions: levels, intervals of bins and missing values; and codes of the rows.
+
+    Rows of the same codes meet the same conditions.
+    """
     conditions: list[Condition] = []
     codes = table.codes.copy()
     for column, column_codes in enumerate(codes):
@@ -228,14 +244,12 @@ def _conditions(
         if n_known and not table.nominal[column]:
             intervals = _intervals(sums[:-1])
             firsts = np.unique([[first, last + 1] for first, last in intervals])
-            column_codes[:] = firsts[
-                np.searchsorted(firsts, column_codes, side="right") - 1
-            ]
-            everything = 0, n_known - 1
-            intervals.remove(everything)
-            conditions += [(column, *interval) for interval in intervals]
+            positions = np.searchsorted(firsts, column_codes, side="right") - 1
+            column_codes[:] = firsts[positions]
+            intervals.remove((0, n_known - 1))  # all known values
+            conditions += [Condition(column, *interval) for interval in intervals]
             levels = levels[levels == n_known]
-        conditions += [(column, code, code) for code in levels.tolist()]
+        conditions += [Condition(column, code, code) for code in levels.tolist()]
     return conditions, codes
 
 
@@ -256,11 +270,20 @@ def _entropy(sums: NDArray[np.float64 | np.intp]) -> NDArray[np.float64]:
 
 def _intervals(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Unions of adjacent bins: of those that separate classes, and of quarters."""
-    intervals: dict[tuple[int, int], None] = {}
+    intervals: dict[tuple[int, int], None] = {}  # as an ordered set
     for bins in (entropy_bins(class_sums), quantile_bins(class_sums.sum(axis=1), 4)):
-        unions = [(a, b) for i, (a, _) in enumerate(bins) for _, b in bins[i:]]
+        unions = [
+            (first, last) for i, (first, _) in enumerate(bins) for _, last in bins[i:]
+        ]
         intervals |= dict.fromkeys(unions)
     return list(intervals)
+
+
+class _RulesOfSize(NamedTuple):
+    """Rules of the same number of conditions."""
+
+    positions: NDArray[np.intp]  # (n_rules, size): of the conditions
+    sets: NDArray[np.uint64]  # (n_words, n_rules): rows for which each rule holds
 
 
 class _Search:
@@ -274,51 +297,55 @@ class _Search:
         max_rules: int,
     ) -> None:
         self.rows, self.conditions, self.max_rules = rows, conditions, max_rules
-        self.of_class = rows.sums(rows.everything[:, None])
+        self.class_sums = rows.sums(rows.everything[:, None])
         # Less the rounding of the product; at least one row.
-        self.least = np.maximum(min_support * self.of_class * (1 - 1e-12), 1)
+        least = min_support * self.class_sums * (1 - _ROUNDING)
+        self.min_sums = np.maximum(least, 1)
 
-    def frequent_conditions(self) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
-        """Rules of one condition, as positions of conditions, and their sets."""
+    def frequent_conditions(self) -> _RulesOfSize:
+        """Rules of one condition."""
         sums = self.rows.sums(self.conditions)
-        frequent = np.flatnonzero(self._are_frequent(sums, self.of_class.sum()))
+        frequent = np.flatnonzero(self._are_frequent(sums, self.class_sums.sum()))
         return self._most_informative(frequent[:, None], sums[:, frequent])
 
-    def longer(
-        self,
-        chosen: NDArray[np.intp],
-        sets: NDArray[np.uint64],
-        columns: NDArray[np.intp],
-    ) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
-        """Rules with one more condition, on a later column."""
-        ends = np.searchsorted(columns[chosen[:, -1]], columns)
-        shorter, single = self.rows.sums(sets), self.rows.sums(self.conditions)
-        shorter, single = shorter.sum(axis=0), single.sum(axis=0)
+    def longer(self, shorter: _RulesOfSize, columns: NDArray[np.intp]) -> _RulesOfSize:
+        """Rules with one more condition, on a later column.
+
+        `columns` are those of all conditions.
+        """
+        # Rules before these ends are on earlier columns than each condition.
+        ends = np.searchsorted(columns[shorter.positions[:, -1]], columns)
+        size_of_rule = self.rows.sums(shorter.sets).sum(axis=0)
+        size_of_condition = self.rows.sums(self.conditions).sum(axis=0)
         longer, all_sums = [], []
         for j, end in enumerate(ends):
-            sums = self.rows.sums(sets[:, :end] & self.conditions[:, j, None])
-            fewest = np.minimum(shorter[:end], single[j])
-            frequent = np.flatnonzero(self._are_frequent(sums, fewest))
-            longer.append(np.insert(chosen[frequent], chosen.shape[1], j, axis=1))
+            sums = self.rows.sums(shorter.sets[:, :end] & self.conditions[:, j, None])
+            size = np.minimum(size_of_rule[:end], size_of_condition[j])
+            frequent = np.flatnonzero(self._are_frequent(sums, size))
+            extended = shorter.positions[frequent]
+            longer.append(np.insert(extended, extended.shape[1], j, axis=1))
             all_sums.append(sums[:, frequent])
         return self._most_informative(
             np.concatenate(longer), np.concatenate(all_sums, axis=1)
         )
 
     def _are_frequent(
-        self, sums: NDArray[np.intp], more: NDArray[np.intp] | int
+        self, sums: NDArray[np.intp], size: NDArray[np.intp] | int
     ) -> NDArray[np.bool_]:
-        """Whether rules hold for enough rows of a class, and for less than `more`."""
-        return (sums >= self.least).any(axis=0) & (sums.sum(axis=0) < more)
+        """Whether rules hold for enough rows of a class, and for less than a size.
+
+        `sums` (n_classes, n_rules) are weights in units, as is the size.
+        """
+        return (sums >= self.min_sums).any(axis=0) & (sums.sum(axis=0) < size)
 
     def _most_informative(
-        self, chosen: NDArray[np.intp], sums: NDArray[np.intp]
-    ) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
+        self, positions: NDArray[np.intp], sums: NDArray[np.intp]
+    ) -> _RulesOfSize:
         """At most `max_rules` rules, those that leave least entropy, in their order."""
-        left = _entropy(sums) + _entropy(self.of_class - sums)
-        best = np.sort(np.argsort(left, kind="stable")[: self.max_rules])
-        chosen = chosen[best]
-        sets = self.conditions.take(chosen[:, 0], axis=1)
-        for positions in chosen.T[1:]:
-            sets &= self.conditions.take(positions, axis=1)
-        return chosen, sets
+        entropy = _entropy(sums) + _entropy(self.class_sums - sums)
+        best = np.sort(np.argsort(entropy, kind="stable")[: self.max_rules])
+        positions = positions[best]
+        sets = self.conditions.take(positions[:, 0], axis=1)
+        for conditions in positions.T[1:]:
+            sets &= self.conditions.take(conditions, axis=1)
+        return _RulesOfSize(positions, sets)

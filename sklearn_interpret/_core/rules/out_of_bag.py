@@ -1,4 +1,7 @@
-"""Rules judged on rows not drawn to find them, and rules that do not overlap."""
+"""Rules judged on rows not drawn to find them, and rules that do not overlap.
+
+Steps of SkopeRules, after trees have been grown on drawn rows.
+"""
 
 from typing import NamedTuple
 
@@ -15,8 +18,10 @@ class Judged(NamedTuple):
         The class whose share a rule raises most.
     shares : ndarray of shape (n_rules, n_classes)
         Shares of the classes where it holds; zeros where it holds for no row.
-    precision, recall : ndarray of shape (n_rules,)
-        Of these, that of the class; share of the class for which the rule holds.
+    precision : ndarray of shape (n_rules,)
+        The share of the class `label` where the rule holds.
+    recall : ndarray of shape (n_rules,)
+        The share of the rows of this class for which the rule holds.
     weight : ndarray of shape (n_rules,)
         Weight of the rows for which the rule holds.
     """
@@ -75,7 +80,7 @@ def f1(precision: float, recall: float) -> float:
 
 
 def unlike(
-    holds: NDArray[np.bool_], weights: NDArray[np.float64], most: float
+    holds: NDArray[np.bool_], weights: NDArray[np.float64], max_overlap: float
 ) -> list[int]:
     """Positions of rules, none of which overlaps too much with an earlier one.
 
@@ -85,7 +90,7 @@ def unlike(
         Whether a rule holds for a row; the best rules first.
     weights : ndarray of shape (n_rows,)
         Weights of the rows.
-    most : float
+    max_overlap : float
         Largest overlap: the weight of the rows for which both hold, as a share of that
         of those for which one does.
 
@@ -97,10 +102,10 @@ def unlike(
     both = (flags * weights) @ flags.T
     size = both.diagonal()
     # Equal sets have an overlap of one, but for rounding.
-    alike = both > (most + 1e-12) * (size[:, None] + size - both)
+    overlaps = both > (max_overlap + 1e-12) * (size[:, None] + size - both)
     selected: list[int] = []
-    for rule, earlier in enumerate(alike):
-        if not earlier[selected].any():
+    for rule, overlaps_rule in enumerate(overlaps):
+        if not overlaps_rule[selected].any():
             selected.append(rule)
     return selected
 

@@ -1,6 +1,9 @@
 """Rules for one class against others: grown, pruned, and compared with variants.
 
-After Cohen (1995), with the choices of Weka's JRip where the paper leaves them open.
+RIPPER of Cohen (1995), with the choices of Weka's JRip where the paper leaves them
+open. :func:`ripper` takes one class after the other; :class:`ClassRules` searches the
+rules of one. In its comments, p is the weight of the class and t that of all rows for
+which something holds.
 """
 
 from __future__ import annotations
@@ -11,21 +14,23 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.rules.coded_conditions import distinct_rows
+from sklearn_interpret._core.rules.coded_conditions import Condition, distinct_rows
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.rules.coded_conditions import CodedTable, Condition
+    from sklearn_interpret._core.rules.coded_conditions import CodedTable
 
 # Cohen's d: the search ends at a description this many bits longer than the shortest.
 _MAX_SURPLUS = 64
+# Relative rounding error of gains.
+_ROUNDING = 1e-12
 
 
 class _MeasuredRule(NamedTuple):
-    """A rule, the rows for which it holds, and its description length in bits."""
+    """A rule and what it measures."""
 
     rule: list[Condition]
-    mask: NDArray[np.bool_]
-    bits: float
+    mask: NDArray[np.bool_]  # of the rows for which it holds
+    bits: float  # its description length
 
 
 class ClassRules:
@@ -54,7 +59,7 @@ class ClassRules:
         random: np.random.RandomState,
     ) -> None:
         self.table, self.positive = table, positive
-        # Weights of the class, and of all rows.
+        # Weights of the class, and of all rows: with a mask they give p and t.
         self.weights = np.stack([weights * positive, weights])
         self.total = self.weights.sum(axis=1)
         self.min_weight, self.random = min_weight, random
@@ -84,10 +89,10 @@ class ClassRules:
         shortest = self._description_length(rules)
         while (uncovered & self.positive).any():
             new = self._measured(find(uncovered))
-            of_class, covered = self.weights @ (uncovered & new.mask)
+            p, t = self.weights @ (uncovered & new.mask)
             bits = self._description_length([*rules, new])
-            wrong = of_class <= covered / 2
-            if not new.rule or wrong or bits > shortest + max_surplus:
+            mostly_errs = p <= t / 2
+            if not new.rule or mostly_errs or bits > shortest + max_surplus:
                 break
             rules.append(new)
             uncovered &= ~new.mask
@@ -95,6 +100,7 @@ class ClassRules:
         return rules
 
     def _uncovered_by(self, rules: list[_MeasuredRule]) -> NDArray[np.bool_]:
+        """Mask of the rows for which none of the rules holds."""
         uncovered = np.ones(len(self.positive), dtype=bool)
         for rule in rules:
             uncovered &= ~rule.mask
@@ -109,22 +115,27 @@ class ClassRules:
         while not self.positive[inside].all():
             order = self.table.sorted_rows(inside, order)
             column, first, last, sums = self.table.candidates(order, self.weights)
-            of_class, covered = self.weights @ inside
-            best = _largest_gain(sums, of_class / covered, self.min_weight)
+            p, t = self.weights @ inside
+            best = _largest_gain(sums, p / t, self.min_weight)
             if best is None:
                 break
-            rule.append((int(column[best]), int(first[best]), int(last[best])))
+            ends = int(first[best]), int(last[best])
+            rule.append(Condition(int(column[best]), *ends))
             inside &= self.table.holds(rule[-1:])
         return rule
 
     def _grow_and_prune(self, rows: NDArray[np.bool_]) -> list[Condition]:
+        """A rule grown on some of the rows, and pruned on the others."""
         grown_on, pruned_on = self._split(rows)
         return self._prune(self.grow(grown_on), pruned_on)
 
     def _split(
         self, rows: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Two thirds of the rows, by weight, of the class and of others; the rest."""
+        """Masks of two thirds of the rows, and of the rest.
+
+        By weight, of the class and of the other rows.
+        """
         order = self.random.permutation(len(rows))
         order = order[rows[order]]
         grown_on = np.zeros_like(rows)
@@ -143,16 +154,16 @@ class ClassRules:
         of all rows that it covers: Weka's, not Cohen's (2 p - t) / t. With
         `by_accuracy`, it is the share of all rows that the rule gets right.
         """
-        of_class, total = self.weights @ rows
+        positive, total = self.weights @ rows
         if total == 0:
             return rule
-        best, length, inside = (of_class + 1) / (total + 2), len(rule), rows
-        for n_conditions in range(1, len(rule) + 1):
-            inside = inside & self.table.holds(rule[n_conditions - 1 : n_conditions])
+        best, length, inside = (positive + 1) / (total + 2), len(rule), rows
+        for n_conditions, condition in enumerate(rule, start=1):
+            inside = inside & self.table.holds([condition])
             p, t = self.weights @ inside
             value = (p + 1) / (t + 2)
             if by_accuracy:
-                value = (p + (total - of_class) - (t - p)) / total
+                value = (p + (total - positive) - (t - p)) / total
             if value > best:
                 best, length = value, n_conditions
         return rule[:length]
@@ -193,20 +204,25 @@ class ClassRules:
 
     def _reduced(self, rules: list[_MeasuredRule]) -> tuple[list[_MeasuredRule], float]:
         """Rules without those, from the last on, that save no bits; bits of these."""
-        counts = np.zeros(len(self.positive), dtype=np.intp)
+        n_rules = np.zeros(len(self.positive), dtype=np.intp)  # that hold for each row
         for rule in rules:
-            counts += rule.mask
-        covered, theory = self.weights @ (counts > 0), sum(rule.bits for rule in rules)
-        errors, selected = self._error_bits(covered), list[_MeasuredRule]()
+            n_rules += rule.mask
+        covered = self.weights @ (n_rules > 0)
+        rule_bits, bits_of_errors = (
+            sum(r.bits for r in rules),
+            self._error_bits(covered),
+        )
+        selected: list[_MeasuredRule] = []
         for rule in reversed(rules):
-            fewer = covered - self.weights @ (rule.mask & (counts == 1))
-            errors_of_fewer = self._error_bits(fewer)
-            if errors_of_fewer - rule.bits <= errors:
-                counts -= rule.mask
-                covered, errors, theory = fewer, errors_of_fewer, theory - rule.bits
+            covered_without = covered - self.weights @ (rule.mask & (n_rules == 1))
+            bits_without = self._error_bits(covered_without)
+            if bits_without - rule.bits <= bits_of_errors:
+                n_rules -= rule.mask
+                covered, bits_of_errors = covered_without, bits_without
+                rule_bits -= rule.bits
             else:
                 selected.insert(0, rule)
-        return selected, errors + theory
+        return selected, bits_of_errors + rule_bits
 
     def _description_length(self, rules: list[_MeasuredRule]) -> float:
         """Description length of rules and their errors."""
@@ -214,26 +230,28 @@ class ClassRules:
         return self._error_bits(covered) + sum(rule.bits for rule in rules)
 
     def _error_bits(self, covered: NDArray[np.float64]) -> float:
-        (p, t), (of_class, total) = covered, self.total
-        return error_bits(t, total - t, t - p, of_class - p, of_class / total)
+        """Bits of the errors of rules, from the weights p and t that they cover."""
+        (p, t), (positive, total) = covered, self.total
+        return error_bits(t, total - t, t - p, positive - p, positive / total)
 
 
 def _largest_gain(
-    sums: NDArray[np.float64], share: float, min_weight: float
+    sums: NDArray[np.float64], precision: float, min_weight: float
 ) -> int | None:
     """Position of the condition of the largest FOIL gain; None where none gains.
 
-    The gain is p (log2(p / t) - log2(P / T)), for the weights p of the class and t in
-    all for which a condition holds, and P and T of those before.
+    The gain is p log2((p / t) / precision), for the weights p and t (`sums`) for which
+    the condition holds too, and the precision of the rule before.
     """
     p, t = sums
     # Gains below rounding are none; of equal gains the first counts.
-    allowed = np.flatnonzero((p >= min_weight) & (p > share * t * (1 + 1e-12)))
+    is_better = p > precision * t * (1 + _ROUNDING)
+    allowed = np.flatnonzero((p >= min_weight) & is_better)
     if not len(allowed):
         return None
     p, t = p[allowed], t[allowed]
-    gain = p * np.log2(p / (share * t))
-    return int(allowed[np.argmax(gain >= gain.max() * (1 - 1e-12))])
+    gain = p * np.log2(p / (precision * t))
+    return int(allowed[np.argmax(gain >= gain.max() * (1 - _ROUNDING))])
 
 
 def ripper(
@@ -270,7 +288,7 @@ def ripper(
 
     Returns
     -------
-    list of list of (column, first, last)
+    list of list of Condition
         The rules, in the order in which they are asked.
     """
     # Equal rows stay together, so that weights do what repeated rows do.
@@ -283,13 +301,13 @@ def ripper(
         positive = labels[index] == label
         if not positive.any():
             continue
-        coded = table.take(index)
-        least = min_weight * class_weights[label]
-        search = ClassRules(coded, positive, weights, least, random)
+        remaining = table.take(index)
+        min_of_class = min_weight * class_weights[label]
+        search = ClassRules(remaining, positive, weights, min_of_class, random)
         class_rules = search.pruned(n_optimizations) if prune else search.covering()
         rules += class_rules
         for rule in class_rules:
-            weights = np.where(coded.holds(rule), 0, weights)
+            weights = np.where(remaining.holds(rule), 0, weights)
         index, weights = index[weights > 0], weights[weights > 0]
     return rules
 
@@ -297,10 +315,10 @@ def ripper(
 # Description lengths of rules and their errors (Quinlan 1995; Cohen 1995).
 
 
-def subset_bits(n: float, k: float, share: float) -> float:
-    """Bits that encode which k of n things are chosen, of an expected share."""
-    share = min(max(share, 1e-12), 1 - 1e-12)
-    return -k * np.log2(share) - (n - k) * np.log2(1 - share)
+def subset_bits(n: float, k: float, probability: float) -> float:
+    """Bits that encode which k of n elements are chosen, each with a probability."""
+    p = min(max(probability, _ROUNDING), 1 - _ROUNDING)
+    return -k * np.log2(p) - (n - k) * np.log2(1 - p)
 
 
 def theory_bits(n_chosen: int, n_conditions: int) -> float:
@@ -337,7 +355,7 @@ def error_bits(
     errors = false_positive + false_negative
     positive_rate = false_positive / covered if covered else 0
     negative_rate = false_negative / uncovered if uncovered else 0
-    # The errors of one side have an expected rate; those of the other are known.
+    # The larger side has a rate that the class's share implies, the other its own.
     if covered > uncovered:
         positive_rate = share * errors / covered
     else:

@@ -1,4 +1,9 @@
-"""Posterior of lists of rules (Letham et al. 2015), and chains that sample it."""
+"""Posterior of lists of rules (Letham et al. 2015), and chains that sample it.
+
+:class:`RuleListPosterior` evaluates lists, from likelihoods of sets of rows
+(:class:`_SetLikelihoods`); :func:`gibbs_chain` samples them; :func:`r_hat` says whether
+chains agree. All posteriors and likelihoods are logarithms.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +26,11 @@ _MAX_CACHED = 2**22
 # Logarithmic posteriors that differ by less are equal: sums of thousands of logarithms
 # are rounded to 1e-12, such as those of lists whose rules decide on the same rows.
 _ROUNDING = 1e-9
+# Shares of the steps of a chain that move a rule, and that move or replace one; others
+# insert one. Chosen by hand; any shares sample the same posterior.
+_MOVING_STEPS, _REPLACING_STEPS = 0.2, 0.6
+# Variance between chains, relative to their size, that is rounding.
+_NO_VARIANCE = 1e-20
 
 
 class _SetLikelihoods:
@@ -36,17 +46,18 @@ class _SetLikelihoods:
         self._bits = [
             list(map(_as_number, words)) for words in self.rows.bits_of_class()
         ]
-        of_class = self._class_sums(self.everything)
-        n_classes, units = len(of_class), np.arange(sum(of_class) + 1)
+        class_sums = self._class_sums(self.everything)
+        n_classes, units = len(class_sums), np.arange(sum(class_sums) + 1)
         weights = units * self.rows.unit
         constant = gammaln(n_classes * alpha) - n_classes * gammaln(alpha)
-        self._of_class = gammaln(weights + alpha)
-        self._of_all = constant - gammaln(weights + n_classes * alpha)
+        # The terms of a class and of all, for each number of units.
+        self._class_terms = gammaln(weights + alpha)
+        self._total_terms = constant - gammaln(weights + n_classes * alpha)
 
     def of_set(self, rows: int) -> float:
         """Log-likelihood of a set."""
         sums = self._class_sums(rows)
-        return float(self._of_all[sum(sums)] + self._of_class[sums].sum())
+        return float(self._total_terms[sum(sums)] + self._class_terms[sums].sum())
 
     def within(self, rows: int) -> NDArray[np.float64]:
         """Log-likelihoods of the rows of a set for which each rule holds."""
@@ -70,9 +81,10 @@ class _SetLikelihoods:
         return self.rows.sums(self.sets, np.frombuffer(words, np.uint64))
 
     def _of_sums(self, sums: NDArray[np.intp]) -> NDArray[np.float64]:
-        logs = self._of_all.take(sums.sum(axis=0))
-        for of_class in sums:
-            logs += self._of_class.take(of_class)
+        """Log-likelihoods of sums (n_classes, n_rules), in units."""
+        logs = self._total_terms.take(sums.sum(axis=0))
+        for class_sums in sums:
+            logs += self._class_terms.take(class_sums)
         return logs
 
 
@@ -115,7 +127,7 @@ class RuleListPosterior:
         # There are no rules without conditions.
         self._size_logs[0] = -np.inf
         counts = self._n_of_size[self._n_of_size > 0]
-        self._fewest = counts.min(initial=len(mined.sizes))
+        self._fewest_of_size = counts.min(initial=len(mined.sizes))
         self._log_priors: dict[tuple[int, ...], float] = {}
         likelihoods = _SetLikelihoods(mined, alpha)
         self._everything = likelihoods.everything
@@ -130,35 +142,36 @@ class RuleListPosterior:
     def log_prior(self, sizes: tuple[int, ...]) -> float:
         """Logarithmic prior of a list of rules of these sizes."""
         # The order matters only where a size runs out of rules.
-        if len(sizes) < self._fewest:
+        if len(sizes) < self._fewest_of_size:
             sizes = tuple(sorted(sizes))
         if sizes not in self._log_priors:
-            left = self._n_of_size.copy()
+            n_left = self._n_of_size.copy()  # rules of each size
             log = len(sizes) * np.log(self.length_prior) - gammaln(len(sizes) + 1)
             for size in sizes:
                 # The chance of the size among those left, and of one of its rules.
-                log += self._size_logs[size] - np.log(left[size])
-                log -= np.logaddexp.reduce(self._size_logs[left > 0])
-                left[size] -= 1
+                log += self._size_logs[size] - np.log(n_left[size])
+                log -= np.logaddexp.reduce(self._size_logs[n_left > 0])
+                n_left[size] -= 1
             self._log_priors[sizes] = log
         return self._log_priors[sizes]
 
     def log_posterior(self, rules: list[int]) -> float:
         """Logarithmic posterior of a list."""
-        log = sum(map(self._log, self._captured(rules)))
-        return log + self.log_prior(self._sizes_of(rules))
+        log_likelihood = sum(map(self._log, self._captured(rules)))
+        return log_likelihood + self.log_prior(self._sizes_of(rules))
 
     def _sizes_of(self, rules: list[int]) -> tuple[int, ...]:
+        """Numbers of conditions of the rules of a list."""
         return tuple(self._sizes[rules].tolist())
 
     def _captured(self, rules: list[int]) -> list[int]:
-        """Rows that each rule, and the default, decides."""
-        left, sets = self._everything, []
+        """Rows that each rule, and the default, decides on."""
+        undecided, sets = self._everything, []
         for rule in rules:
-            captured = left & self._set_of_rule[rule]
+            captured = undecided & self._set_of_rule[rule]
             sets.append(captured)
-            left ^= captured
-        return [*sets, left]
+            undecided ^= captured
+        return [*sets, undecided]
 
     def moves(
         self, rules: list[int], rule: int, power: float = 1.0
@@ -168,13 +181,14 @@ class RuleListPosterior:
         The likelihood is raised to a power.
         """
         captured = self._captured(rules)
-        of_rule = self._set_of_rule[rule]
-        overlaps = [rows & of_rule for rows in captured]
-        logs_without = [self._log(rows & ~of_rule) for rows in captured]
+        rule_set = self._set_of_rule[rule]
+        overlaps = [rows & rule_set for rows in captured]
+        logs_without = [self._log(rows & ~rule_set) for rows in captured]
+        # For each position: of earlier rules, the inserted one, and later ones, of all
+        # of which it takes rows.
         earlier = [0.0, *accumulate(map(self._log, captured[:-1]))]
-        # The rule takes rows of all later ones.
-        later = list(accumulate(reversed(logs_without)))[::-1]
         inserted = map(self._log, list(accumulate(reversed(overlaps), or_))[::-1])
+        later = list(accumulate(reversed(logs_without)))[::-1]
         sizes, size = self._sizes_of(rules), int(self._sizes[rule])
         logs = np.empty(len(captured))
         for i, terms in enumerate(zip(earlier, inserted, later, strict=True)):
@@ -198,13 +212,13 @@ class RuleListPosterior:
             One for each rule, minus infinity for those in the list, and for the list.
         """
         captured = self._captured(rules)
-        old, later = list(map(self._log, captured)), captured[position:]
+        logs_now, later = list(map(self._log, captured)), captured[position:]
         logs = np.empty(self.sets.shape[1] + 1)
-        logs[:-1] = sum(old[:position]) + self._logs_within(reduce(or_, later))
+        logs[:-1] = sum(logs_now[:position]) + self._logs_within(reduce(or_, later))
         # An inserted rule takes rows of later ones, which decide on their other rows.
         for rows in later:
             logs[:-1] += self._logs_without(rows)
-        logs[-1] = sum(old)
+        logs[-1] = sum(logs_now)
         logs *= power
         sizes = self._sizes_of(rules)
         # A size has no rules left once all are in the list.
@@ -281,19 +295,21 @@ def _step(
     random: np.random.RandomState,
     power: float,
 ) -> tuple[list[int], float]:
-    """A Gibbs step: one of a set of lists, with the probability that it has there.
+    """A Gibbs step: a list of a set of lists, drawn with its posterior probability.
 
-    Each list of a set comes to the set with the same probability, so that the posterior
-    stays the same: a rule moves to any position (20 % of the steps), or any rule, or
-    none, takes a position. That is the one of a rule, each with probability 1 / length
-    (40 %), or a new one, each with 1 / (length + 1) of the shorter list's length.
+    Such a step leaves the posterior as it is, if each list of the set would have drawn
+    the same set with the same probability. The sets are of a rule moved to any
+    position; of any rule, or none, in the place of one rule, each of which is chosen
+    with probability 1 / length; or of any rule, or none, at a new position, with
+    1 / (length + 1) each.
     """
     kind, length = random.random_sample(), len(rules)
-    if kind < 0.6 and not rules:
+    inserts, moves = kind >= _REPLACING_STEPS, kind < _MOVING_STEPS
+    if not inserts and not rules:
         return rules, posterior.log_posterior(rules)
-    position = random.randint(length + (kind >= 0.6))
-    shorter = rules if kind >= 0.6 else rules[:position] + rules[position + 1 :]
-    if kind < 0.2:
+    position = random.randint(length + inserts)
+    shorter = rules if inserts else rules[:position] + rules[position + 1 :]
+    if moves:
         logs = posterior.moves(shorter, rules[position], power)
         chosen = _draw(logs, random)
         return posterior.inserted(shorter, chosen, rules[position]), logs[chosen]
@@ -303,9 +319,9 @@ def _step(
 
 
 def _draw(logs: NDArray[np.float64], random: np.random.RandomState) -> int:
-    """Draw a position, with probabilities proportional to the exponents."""
-    upto = np.exp(logs - logs.max()).cumsum()
-    return int(upto.searchsorted(random.random_sample() * upto[-1], side="right"))
+    """Draw a position, with probabilities proportional to the exponentials."""
+    sums = np.exp(logs - logs.max()).cumsum()
+    return int(sums.searchsorted(random.random_sample() * sums[-1], side="right"))
 
 
 def r_hat(chains: NDArray[np.float64]) -> float:
@@ -314,6 +330,6 @@ def r_hat(chains: NDArray[np.float64]) -> float:
     halves = np.concatenate([chains[:, :n], chains[:, -n:]])
     within = halves.var(axis=1, ddof=1).mean()
     between = halves.mean(axis=1).var(ddof=1)
-    if between <= 1e-20 * np.abs(halves).max() ** 2:
+    if between <= _NO_VARIANCE * np.abs(halves).max() ** 2:
         return 1.0
     return float(np.sqrt((n - 1) / n + between / within)) if within else np.inf

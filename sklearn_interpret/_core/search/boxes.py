@@ -1,4 +1,14 @@
-"""Sums over boxes of cells, and near points at which they reach their needs."""
+"""Sums over boxes of cells, and cheap points at which they reach their needs.
+
+A point is one cell in each column. A leaf of a tree is a box of cells with a gain for
+each sum; a sum at a point adds up the gains of the boxes that the point lies in
+(:class:`BoxSums`). Linear constraints may limit the values within the cells of a point
+(:class:`CellConstraints`).
+
+`BoxSums.near_point` is a heuristic: a beam search leads from the origin to the needs
+(`attained`), descents exchange single cells for cheaper ones (`descended`), refinements
+exchange two at a time (`refined`). :mod:`programs` finds the cheapest point.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +16,37 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import monotonic
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-# Points that are evaluated in one block, which bounds the memory of their profiles, and
-# points that a climb keeps. With 4 or 64, costs differ by less than 0.5 % on average.
-# This figure and those below are of 48 rows of forests and boosted trees with 600 to
-# 4600 boxes, without time for branch and bound: `near_point` alone.
+# Points whose profiles are in memory together, and points that a beam search keeps:
+# more take more memory and time, and hardly lower the costs. Chosen by hand.
 _BLOCK = 16
-# Starts that are descended from, and the nearest results that are refined in time. With
-# 1 start costs are 5 % higher on average, with 4 2 %; with 64 2 % lower, in 1.6 times
-# the time.
-_STARTS, _REFINED = 16, 12
-# Results that are refined in any case; a single one with more boxes than `_MANY`, since
-# a refinement tries pairs of cells. Six with any number of boxes lower costs by 3 %, in
-# 4.6 times the time; a single one raises them by 1 %.
-_SURELY, _MANY = 3, 1000
-# Rounds without progress before a climb stops: one more than progress needs, for levels
-# of equal shortfall. With 1 or 4, all costs are the same.
-_IDLE = 2
+# Starts that are descended from: more take time, fewer miss cheaper points.
+_STARTS = 16
+# The cheapest results of the descents, which are refined while there is time.
+_REFINED = 12
+# Results that are refined whether or not there is time; a single one with many boxes,
+# since a refinement tries pairs of cells: its time grows fastest with the boxes.
+_ALWAYS_REFINED = 3
+_MANY_BOXES = 1000
+# Rounds without progress before a beam search stops: it may have to cross points of
+# equal shortfall.
+_IDLE_ROUNDS = 2
 # Relative difference of costs that count as equal, so that no descent follows rounding.
 _SAME_COST = 1e-9
 # Relative rounding error of sums, of thousands of terms.
 _ROUNDING = 1e-12
 # Largest relative extension of shifts, for the error of the constraints in solutions of
 # `milp`: ten times the tolerance of HiGHS, 1e-6.
-_MISSED = 1e-5
+_LARGEST_EXTENSION = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class CellValues:
+class CellConstraints:
     """Linear constraints on the values of some columns within their cells.
 
     Parameters
@@ -67,10 +76,10 @@ class CellValues:
     costs: NDArray[np.float64]
     is_integer: NDArray[np.bool_]
 
-    def _at(
+    def _values_at(
         self, cells: Sequence[NDArray[np.intp]] | NDArray[np.intp]
     ) -> Iterator[list[NDArray[np.float64]]]:
-        """Nearest values and ends at a cell, or some cells, of each column."""
+        """Nearest values, low ends, high ends, by column: at one or some cells each."""
         return (
             [values[cell] for values, cell in zip(by_column, cells, strict=True)]
             for by_column in (self.nearest, self.low, self.high)
@@ -89,18 +98,18 @@ class CellValues:
 
         None, at infinite cost, where no shifts satisfy the constraints.
         """
-        near, low, high = (np.array(values) for values in self._at(point[self.columns]))
-        spare = self.bounds - self.coefficients @ near
-        if (spare >= 0).all():
-            return np.zeros(len(near)), 0.0
-        if not len(near):
+        nearest, low, high = map(np.array, self._values_at(point[self.columns]))
+        slack = self.bounds - self.coefficients @ nearest
+        if (slack >= 0).all():
+            return np.zeros(len(nearest)), 0.0
+        if not len(nearest):
             return None, np.inf
         solution = milp(
             np.tile(self.costs, 2),
             integrality=np.tile(self.is_integer, 2),
-            bounds=Bounds(0, np.append(high - near, near - low)),
+            bounds=Bounds(0, np.append(high - nearest, nearest - low)),
             constraints=LinearConstraint(
-                np.hstack([self.coefficients, -self.coefficients]), -np.inf, spare
+                np.hstack([self.coefficients, -self.coefficients]), -np.inf, slack
             ),
         )
         if solution.x is None:
@@ -108,62 +117,95 @@ class CellValues:
         up, down = np.split(solution.x, 2)
         shifts = up - down
         shifts = np.where(self.is_integer, np.rint(shifts), shifts)
-        # The solver misses constraints by its tolerance: shifts are extended by that.
+        # The solver misses constraints by its tolerance: shifts that are not whole
+        # units are extended, by the share of them that makes up for that.
         fractional = np.where(self.is_integer, 0, shifts)
-        lacking = self.coefficients @ shifts - spare
-        rates = -(self.coefficients @ fractional)
-        useful = (lacking > 0) & (rates > 0)
-        farther = (lacking[useful] / rates[useful]).max(initial=0)
-        shifts = np.clip(
-            shifts + min(farther, _MISSED) * fractional, low - near, high - near
-        )
+        excess = self.coefficients @ shifts - slack
+        reductions = -(self.coefficients @ fractional)
+        useful = (excess > 0) & (reductions > 0)
+        extension = (excess[useful] / reductions[useful]).max(initial=0)
+        shifts = shifts + min(extension, _LARGEST_EXTENSION) * fractional
+        shifts = np.clip(shifts, low - nearest, high - nearest)
         return shifts, float(np.abs(shifts) @ self.costs)
 
-    def rows(
+    def program_rows(
         self,
         cells: list[NDArray[np.intp]],
-        binaries: list[NDArray[np.intp]],
+        steps: list[NDArray[np.intp]],
         first: int,
         most: float,
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64], float]]:
         """Rows of a program: variables, coefficients, upper limits of the sums.
 
+        The values of cells are written as that of the first cell plus the differences
+        between neighbours, each times the variable that says whether the point lies
+        beyond. All rows are scaled to a largest coefficient of about 1.
+
         Parameters
         ----------
         cells : list of ndarray
             The cells of each column that are variables of the program.
-        binaries : list of ndarray
-            Variables of the cells from which on a point lies.
+        steps : list of ndarray
+            For each column the variables of its cells but the first: whether the point
+            lies in this cell or a later one.
         first : int
             The first variable of the shifts up, then down.
         most : float
             Upper limit of the costs.
         """
         up, down = first + np.arange(2 * len(self.columns)).reshape(2, -1)
-        near, low, high = self._at(cells)
-        for k, of_column in enumerate(binaries):
-            paid = most / self.costs[k] if self.costs[k] > 0 else np.inf
-            rooms = high[k] - near[k], near[k] - low[k]
+        nearest, low, high = self._values_at(cells)
+        # Shifts stay within the cell, and cost at most `most`.
+        for k, column_steps in enumerate(steps):
+            affordable = most / self.costs[k] if self.costs[k] > 0 else np.inf
+            rooms = high[k] - nearest[k], nearest[k] - low[k]
             for shift, room in zip((up[k], down[k]), rooms, strict=True):
-                room = np.minimum(room, paid)
+                room = np.minimum(room, affordable)
                 size = max(np.abs(np.diff(room)).max(initial=0), 1.0)
                 row = np.append(-np.diff(room), 1.0)
-                yield np.append(of_column, shift), row / size, room[0] / size
-        variables = np.concatenate([*binaries, up, down])
-        for row, bound in zip(self.coefficients, self.bounds, strict=True):
-            of_cells = [a * np.diff(value) for a, value in zip(row, near, strict=True)]
-            start = sum(a * value[0] for a, value in zip(row, near, strict=True))
-            row = np.concatenate([*of_cells, row, -row])
+                yield np.append(column_steps, shift), row / size, room[0] / size
+        variables = np.concatenate([*steps, up, down])
+        for factors, bound in zip(self.coefficients, self.bounds, strict=True):
+            pairs = list(zip(factors, nearest, strict=True))
+            differences = [factor * np.diff(values) for factor, values in pairs]
+            first_cells = sum(factor * values[0] for factor, values in pairs)
+            row = np.concatenate([*differences, factors, -factors])
             size = np.abs(row).max(initial=0) or 1.0
-            yield variables, row / size, (bound - start) / size
+            yield variables, row / size, (bound - first_cells) / size
+
+
+class _FlatCells(NamedTuple):
+    """The cells of all columns side by side, with a gap after each column."""
+
+    start: NDArray[np.intp]  # (p,): position of each column's first cell
+    cost: NDArray[np.float64]  # (n_flat,): costs of the cells; infinite in gaps
+    column: NDArray[np.intp]  # (n_flat,): the column of each cell
+
+
+class _Conditions(NamedTuple):
+    """Conditions of boxes: one for each column of which a box does not span all cells.
+
+    The first turn holds the first condition of each box, the second turn the second one
+    of those that have more, and so on; the boxes with most conditions are in front.
+    """
+
+    box: NDArray[np.intp]
+    column: NDArray[np.intp]
+    low: NDArray[np.integer]  # first and
+    high: NDArray[np.integer]  # last cell that meets the condition
+    turn_start: NDArray[np.intp]  # positions at which turns begin
+
+    def by_turn(self, missed: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+        """Columns (n, n_conditions) of a mask, split into turns."""
+        return np.split(missed, self.turn_start[1:], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class BoxSums:
-    """Sums of values over the boxes that a point lies in, and the costs of points.
+    """Sums of gains over the boxes that a point lies in, and the costs of points.
 
-    A point has a cell in each column, columns have cells 0, 1, ..., and a box spans
-    consecutive cells of each column. The boxes of one tree share out all points.
+    A point has a cell in each of p columns, columns have cells 0, 1, ..., and a box
+    spans consecutive cells of each column. Each point lies in one box of each tree.
 
     Parameters
     ----------
@@ -181,9 +223,9 @@ class BoxSums:
         Lower bounds that the sums have to reach.
     change_weights : ndarray of shape (k, p)
         Weights of changed columns; k may be zero.
-    most_changed : ndarray of shape (k,)
+    change_limits : ndarray of shape (k,)
         Upper limits of the summed weights of columns that leave the origin.
-    within : CellValues or None
+    constraints : CellConstraints or None
         Linear constraints on the values within the cells.
     """
 
@@ -195,47 +237,38 @@ class BoxSums:
     gains: NDArray[np.float64]
     needs: NDArray[np.float64]
     change_weights: NDArray[np.float64]
-    most_changed: NDArray[np.float64]
-    within: CellValues | None = None
+    change_limits: NDArray[np.float64]
+    constraints: CellConstraints | None = None
 
     @cached_property
     def sizes(self) -> NDArray[np.intp]:
-        """Numbers of cells."""
+        """Numbers of cells, (p,)."""
         return np.array([len(cost) for cost in self.costs], dtype=np.intp)
 
     @cached_property
-    def _starts(self) -> NDArray[np.intp]:
-        """Positions of each column's cells among all, with a gap between columns."""
-        return np.cumsum(self.sizes + 1) - self.sizes - 1
+    def _flat(self) -> _FlatCells:
+        starts = np.cumsum(self.sizes + 1) - self.sizes - 1
+        costs = np.full((self.sizes + 1).sum(), np.inf)
+        for start, cost in zip(starts, self.costs, strict=True):
+            costs[start : start + len(cost)] = cost
+        column = np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
+        return _FlatCells(starts, costs, column)
 
     @cached_property
-    def _costs(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Costs of all cells, infinite between columns, and the column of each."""
-        flat = np.full((self.sizes + 1).sum(), np.inf)
-        for start, cost in zip(self._starts, self.costs, strict=True):
-            flat[start : start + len(cost)] = cost
-        return flat, np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
-
-    @cached_property
-    def _conditions(self) -> tuple[NDArray[np.integer], ...]:
-        """Conditions of the boxes: box, column, first and last cell; starts of turns.
-
-        A box has one for each column that it does not span. The first turn holds the
-        first condition of each box, the second turn the second one of those that have
-        more, and so on, the boxes with most conditions in front.
-        """
+    def _conditions(self) -> _Conditions:
         bounded = (self.low > 0) | (self.high < self.sizes - 1)
         bounded[:, :1] |= ~bounded.any(axis=1, keepdims=True)  # at least one per box
-        numbers = bounded.sum(axis=1)
-        boxes = np.argsort(-numbers, kind="stable")
+        n_conditions = bounded.sum(axis=1)
+        boxes = np.argsort(-n_conditions, kind="stable")
         position, column = np.nonzero(bounded[boxes])
-        first = np.cumsum(numbers[boxes]) - numbers[boxes]
+        first = np.cumsum(n_conditions[boxes]) - n_conditions[boxes]
         turn = np.arange(len(position)) - first[position]
         order = np.argsort(turn, kind="stable")
         box, column = boxes[position[order]], column[order]
         small = np.min_scalar_type(-self.sizes.max())
         low, high = (a[box, column].astype(small) for a in (self.low, self.high))
-        return box, column, low, high, np.flatnonzero(np.diff(turn[order], prepend=-1))
+        turn_start = np.flatnonzero(np.diff(turn[order], prepend=-1))
+        return _Conditions(box, column, low, high, turn_start)
 
     def take(self, boxes: NDArray[np.bool_] | NDArray[np.integer]) -> BoxSums:
         """The sums over some of the boxes, by a mask or positions."""
@@ -248,25 +281,26 @@ class BoxSums:
         )
 
     def without(self, point: NDArray[np.intp]) -> BoxSums:
-        """The sums, where points in the same boxes never reach the needs.
+        """The sums, where points in the same boxes as `point` never reach the needs.
 
-        One more tree subtracts from the sums in the box around these, and only there.
+        One more tree subtracts from the sums in the intersection of these boxes alone.
         """
         around = ((self.low <= point) & (point <= self.high)).all(axis=1)
         first, last = self.low[around].max(axis=0), self.high[around].min(axis=0)
-        box = np.array([np.zeros_like(self.sizes), self.sizes - 1])
-        boxes = []
+        # Column by column, boxes are cut off below and above the intersection.
+        inner = np.array([np.zeros_like(self.sizes), self.sizes - 1])
+        outside = []
         for j in range(len(point)):
             for cell, edge in ((first[j] - 1, 0), (last[j] + 1, self.sizes[j] - 1)):
                 if 0 <= cell < self.sizes[j]:
-                    boxes.append(box.copy())
-                    boxes[-1][:, j] = sorted((cell, edge))
-            box[:, j] = first[j], last[j]
-        low, high = np.array([*boxes, box]).swapaxes(0, 1)
-        # This exceeds the slack of all trees together.
-        size = np.abs(self.gains).max(axis=0) * (self.tree[-1] + 1)
+                    outside.append(inner.copy())
+                    outside[-1][:, j] = sorted((cell, edge))
+            inner[:, j] = first[j], last[j]
+        low, high = np.array([*outside, inner]).swapaxes(0, 1)
+        # The loss exceeds the surplus of all trees together.
+        largest_sums = np.abs(self.gains).max(axis=0) * (self.tree[-1] + 1)
         box_gains = np.zeros((len(low), len(self.needs)))
-        box_gains[-1] = -2 * (size + np.abs(self.needs)) - np.finfo(float).tiny
+        box_gains[-1] = -2 * (largest_sums + np.abs(self.needs)) - np.finfo(float).tiny
         return replace(
             self,
             tree=np.append(self.tree, np.full(len(low), self.tree[-1] + 1)),
@@ -281,6 +315,7 @@ class BoxSums:
         for j, (cost, origin) in enumerate(zip(self.costs, self.origin, strict=True)):
             low, high = self.low[:, j], self.high[:, j]
             falls, rises = cost[1:] <= cost[:-1], cost[1:] >= cost[:-1]
+            # Costs that rise away from the origin are least at the nearest cell.
             if falls[:origin].all() and rises[origin:].all():
                 least[:, j] = cost[np.clip(origin, low, high)]
                 continue
@@ -295,12 +330,12 @@ class BoxSums:
 
     def cost(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
         """Costs of points (n, p)."""
-        return self._costs[0][self._starts + points].sum(axis=1)
+        return self._flat.cost[self._flat.start + points].sum(axis=1)
 
     def total_cost(self, point: NDArray[np.intp]) -> float:
         """The cost of a point within its constraints; infinite if they exclude it."""
-        extra = 0.0 if self.within is None else self.within.shifts(point)[1]
-        return self.cost(point[None])[0] + extra
+        shifts = 0.0 if self.constraints is None else self.constraints.shifts(point)[1]
+        return self.cost(point[None])[0] + shifts
 
     def n_changes(self, points: NDArray[np.intp]) -> NDArray[np.intp]:
         """Numbers of changed cells of points (n, p)."""
@@ -311,210 +346,225 @@ class BoxSums:
         sums = np.empty((len(points), len(self.needs)))
         for start in range(0, len(points), _BLOCK):
             block = slice(start, start + _BLOCK)
-            sums[block] = self._reached(self._missed(points[block])[1]).T
+            sums[block] = self._sums_of_met(self._missed(points[block])[1]).T
         return sums
 
     def missing(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
         """Shortfall of the sums at points (n, p), over all needs: (n,)."""
         return np.maximum(self.needs - self.sums(points), 0).sum(axis=1)
 
-    def _reached(self, counts: NDArray[np.integer]) -> NDArray[np.float64]:
+    def _sums_of_met(self, n_missed: NDArray[np.integer]) -> NDArray[np.float64]:
         """Sums (m, n) over the boxes of which all conditions are met."""
-        point, position = np.divmod(np.flatnonzero(counts == 0), counts.shape[1])
-        gains = self.gains[self._conditions[0][position]].T
-        return np.array([np.bincount(point, gain, len(counts)) for gain in gains])
+        point, position = np.divmod(np.flatnonzero(n_missed == 0), n_missed.shape[1])
+        gains = self.gains[self._conditions.box[position]].T
+        return np.array([np.bincount(point, gain, len(n_missed)) for gain in gains])
 
     def holds(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the sums at points reach their needs, with few changed columns."""
-        return self.holds_but_for_changes(points) & self._few(points)
+        return self.holds_but_for_changes(points) & self._few_changes(points)
 
-    def _few(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def holds_but_for_changes(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether the sums at points reach the needs."""
+        return np.all(self.sums(points) >= self.needs, axis=1)
+
+    def _few_changes(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the changed columns of points are within their limits."""
         weights = (points != self.origin) @ self.change_weights.T
-        return np.all(weights <= self.most_changed, axis=1)
+        return np.all(weights <= self.change_limits, axis=1)
 
     def _missed(
         self, points: NDArray[np.intp]
     ) -> tuple[NDArray[np.bool_], NDArray[np.integer]]:
-        """Mask of conditions that points miss, and their numbers by box."""
-        _, column, low, high, starts = self._conditions
-        cells = points.astype(low.dtype).take(column, axis=1)
+        """Mask (n, n_conditions) of those that points miss, and their numbers by box.
+
+        Numbers (n, n_boxes) are in the order of the first conditions of boxes.
+        """
+        conditions = self._conditions
+        low, high = conditions.low, conditions.high
+        cells = points.astype(low.dtype).take(conditions.column, axis=1)
         missed = (cells < low) | (cells > high)
-        shape = len(points), len(self.tree)
-        counts = np.zeros(shape, dtype=np.min_scalar_type(len(starts)))
-        for turn in np.split(missed, starts[1:], axis=1):
-            counts[:, : turn.shape[1]] += turn
-        return missed, counts
+        n_turns, shape = len(conditions.turn_start), (len(points), len(self.tree))
+        n_missed = np.zeros(shape, dtype=np.min_scalar_type(n_turns))
+        for turn in conditions.by_turn(missed):
+            n_missed[:, : turn.shape[1]] += turn
+        return missed, n_missed
 
     def profiles(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Sums at points with any one cell replaced by any other: (m, n, n_cells)."""
-        box, column, low, high, starts = self._conditions
-        missed, counts = self._missed(points)
-        # Conditions of boxes whose other conditions are all met.
-        turns = np.split(missed, starts[1:], axis=1)
-        near = [counts[:, : turn.shape[1]] == turn for turn in turns]
-        entries = np.flatnonzero(np.concatenate(near, axis=1))
-        point, condition = np.divmod(entries, len(column))
-        met = ~missed.ravel()[entries]
-        n_points, n_cells = len(points), len(self._costs[0])
-        row = point * n_cells + self._starts[column[condition]]
-        positions = np.concatenate([row + low[condition], row + high[condition] + 1])
-        # In a column of a box that is met, its gain counts within the condition alone.
-        lost_at = (point * len(self.sizes) + column[condition])[met]
-        profiles = np.empty((len(self.needs), n_points, n_cells))
-        for k, gain in enumerate(self.gains[box[condition]].T):
-            changes = np.bincount(positions, np.append(gain, -gain), n_points * n_cells)
-            changes = changes.reshape(n_points, n_cells)
-            lost = np.bincount(lost_at, gain[met], n_points * len(self.sizes))
-            lost = lost.reshape(n_points, -1)
-            changes[:, self._starts] -= lost
-            changes[:, self._starts + self.sizes] += lost
-            profiles[k] = changes.cumsum(axis=1)
-        return profiles + self._reached(counts)[:, :, None]
+        """Sums at points with any one cell replaced by any other: (m, n, n_flat).
 
-    def _moves(
+        A profile is a cumulative sum along the cells: the gain of a box is added where
+        the cells that meet its condition begin, and subtracted where they end.
+        """
+        starts, n_flat = self._flat.start, len(self._flat.cost)
+        n_points, n_columns = points.shape
+        missed, n_missed = self._missed(points)
+        # The cell of one column decides on boxes whose other conditions are all met.
+        decides = [
+            n_missed[:, : turn.shape[1]] == turn
+            for turn in self._conditions.by_turn(missed)
+        ]
+        deciding = np.flatnonzero(np.concatenate(decides, axis=1))
+        point, condition = np.divmod(deciding, missed.shape[1])
+        box, column, low, high = (a[condition] for a in self._conditions[:4])
+        met = ~missed.ravel()[deciding]
+        first = point * n_flat + starts[column]
+        ends = np.concatenate([first + low, first + high + 1])
+        # The gain of a box that is met is in the sums at the point: in the column of
+        # the condition it is subtracted from these, so that it is counted once.
+        column_of_point = (point * n_columns + column)[met]
+        profiles = np.empty((len(self.needs), n_points, n_flat))
+        for k, gain in enumerate(self.gains[box].T):
+            changes = np.bincount(ends, np.append(gain, -gain), n_points * n_flat)
+            changes = changes.reshape(n_points, n_flat)
+            counted = np.bincount(column_of_point, gain[met], n_points * n_columns)
+            counted = counted.reshape(n_points, -1)
+            changes[:, starts] -= counted
+            changes[:, starts + self.sizes] += counted
+            profiles[k] = changes.cumsum(axis=1)
+        return profiles + self._sums_of_met(n_missed)[:, :, None]
+
+    def _best_exchanges(
         self, points: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-        """The best change of one cell of each point: column, cell, cost reached.
+        """The best exchange of one cell of each point: column, new cell, total cost.
 
-        The cost is infinite where no change of one cell reaches the needs.
+        The cost is infinite where no exchange of one cell reaches the needs.
         """
         enough = (self.profiles(points) >= self.needs[:, None, None]).all(axis=0)
-        flat, column = self._costs
-        current = flat[self._starts + points]
-        other_costs = current.sum(axis=1, keepdims=True) - current
-        costs = other_costs[:, column] + flat
-        if len(self.most_changed):
-            is_origin = np.zeros(len(flat), dtype=bool)
-            is_origin[self._starts + self.origin] = True
+        starts, cell_costs, column = self._flat
+        point_costs = cell_costs[starts + points]
+        other_costs = point_costs.sum(axis=1, keepdims=True) - point_costs
+        costs = other_costs[:, column] + cell_costs
+        if len(self.change_limits):
+            is_origin = np.zeros(len(cell_costs), dtype=bool)
+            is_origin[starts + self.origin] = True
             changed, weights = points != self.origin, self.change_weights.T
             total = changed @ weights
             after = (total[:, None] - changed[:, :, None] * weights)[:, column]
             after += ~is_origin[:, None] * weights[column]
             # Points with too many changes may lower them.
             fewer = after < total[:, None]
-            costs[~((after <= self.most_changed) | fewer).all(axis=2)] = np.inf
+            costs[~((after <= self.change_limits) | fewer).all(axis=2)] = np.inf
         costs[~enough] = np.inf
         best = costs.argmin(axis=1)
         cost = costs[np.arange(len(points)), best]
-        return column[best], best - self._starts[column[best]], cost
+        return column[best], best - starts[column[best]], cost
 
     def descended(
         self, points: NDArray[np.intp], end: float = np.inf
     ) -> NDArray[np.intp]:
-        """Points at which the sums reach the needs, moved to lower costs by cells.
+        """Points at which the sums reach the needs, after exchanges that save cost.
 
-        Descents stop where no cell saves cost, or at the time `end`.
+        One cell is exchanged at a time, until none saves cost, or the time `end`.
         """
         points = points.copy()
         costs = self.cost(points)
         boxes = self.within_cost(costs.max())
         active = np.arange(len(points))
         while len(active) and monotonic() < end:
-            columns, cells, reached = boxes._moves(points[active])
-            better = reached < costs[active] * (1 - _SAME_COST)
+            columns, cells, new_costs = boxes._best_exchanges(points[active])
+            better = new_costs < costs[active] * (1 - _SAME_COST)
             active = active[better]
             points[active, columns[better]] = cells[better]
-            costs[active] = reached[better]
+            costs[active] = new_costs[better]
         return points
 
     def attained(self, points: NDArray[np.intp]) -> NDArray[np.intp] | None:
-        """A point that reaches the needs, by changes of single cells, or None.
+        """A point that reaches the needs, by exchanges of single cells, or None.
 
-        A beam search at any cost, from points (n, p): it keeps those of the smallest
-        shortfall.
+        A beam search at any cost, from points (n, p): it keeps one point of each of the
+        smallest shortfalls.
         """
-        flat, column = self._costs
-        best, idle = np.inf, 0
-        while idle < _IDLE:
-            missing = self.needs[:, None, None] - self.profiles(points)
-            missing = np.maximum(missing, 0).sum(axis=0)
-            missing[:, np.isinf(flat)] = np.inf
-            least, first = np.unique(missing, return_index=True)
-            first = first[np.isfinite(least)][:_BLOCK]
+        starts, cell_costs, column = self._flat
+        smallest, idle_rounds = np.inf, 0
+        while idle_rounds < _IDLE_ROUNDS:
+            shortfalls = self.needs[:, None, None] - self.profiles(points)
+            shortfalls = np.maximum(shortfalls, 0).sum(axis=0)
+            shortfalls[:, np.isinf(cell_costs)] = np.inf
+            rising, first = np.unique(shortfalls, return_index=True)
+            first = first[np.isfinite(rising)][:_BLOCK]
             if not len(first):
                 break
-            parent, cell = np.divmod(first, len(flat))
+            parent, cell = np.divmod(first, len(cell_costs))
             points, changed = points[parent], column[cell]
-            points[np.arange(len(cell)), changed] = cell - self._starts[changed]
-            if least[0] == 0:
+            points[np.arange(len(cell)), changed] = cell - starts[changed]
+            if rising[0] == 0:
                 return points[0]
-            idle = 0 if least[0] < best else idle + 1
-            best = min(least[0], best)
+            idle_rounds = 0 if rising[0] < smallest else idle_rounds + 1
+            smallest = min(rising[0], smallest)
         return None
 
     def refined(self, point: NDArray[np.intp], end: float = np.inf) -> NDArray[np.intp]:
-        """A point after changes of two cells together, one of which saves cost.
+        """A point after exchanges of two cells together that save cost.
 
-        Changes stop where none is left, or at the time `end`.
+        The first saves cost, the second makes up for the needs that it misses.
+        Exchanges and descents alternate until none saves cost, or the time `end`.
         """
         while monotonic() < end:
             cost = self.cost(point[None])[0]
             boxes = self.within_cost(cost)
-            # Changes of two cells enter no boxes with more missed conditions.
-            few = np.flatnonzero(boxes._missed(point[None])[1][0] <= 2)
-            near = boxes.take(np.sort(boxes._conditions[0][few]))
-            tried = near._savings(point)
-            better = None
-            for start in range(0, len(tried), _BLOCK):
-                if monotonic() > end:
-                    break
-                block = tried[start : start + _BLOCK]
-                columns, cells, reached = near._moves(block)
-                best = reached.argmin()
-                if reached[best] < cost * (1 - _SAME_COST):
-                    better = block[best].copy()
-                    better[columns[best]] = cells[best]
-                    break
+            better = boxes._better_by_two(point, cost, end)
             if better is None:
                 break
             point = boxes.descended(better[None], end)[0]
         return point
 
-    def _savings(self, point: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _better_by_two(
+        self, point: NDArray[np.intp], cost: float, end: float
+    ) -> NDArray[np.intp] | None:
+        """A point cheaper than `cost` by exchanges of two cells; None if not found."""
+        # Exchanges of two cells enter no boxes with more missed conditions.
+        few = np.flatnonzero(self._missed(point[None])[1][0] <= 2)
+        near = self.take(np.sort(self._conditions.box[few]))
+        trials = near._cheaper_by_one(point)
+        for start in range(0, len(trials), _BLOCK):
+            if monotonic() > end:
+                return None
+            block = trials[start : start + _BLOCK]
+            columns, cells, new_costs = near._best_exchanges(block)
+            best = new_costs.argmin()
+            if new_costs[best] < cost * (1 - _SAME_COST):
+                better = block[best].copy()
+                better[columns[best]] = cells[best]
+                return better
+        return None
+
+    def _cheaper_by_one(self, point: NDArray[np.intp]) -> NDArray[np.intp]:
         """Points with one cell replaced by a cheaper one, the largest saving first.
 
         Of cells in the same boxes, only the cheapest is tried.
         """
-        flat, column = self._costs
-        current = flat[self._starts + point]
-        cheaper = np.flatnonzero(flat < current[column] * (1 - _SAME_COST))
-        savings = flat[cheaper] - current[column[cheaper]]
-        cheaper = cheaper[np.argsort(savings, kind="stable")]
-        ends = np.zeros(len(flat), dtype=bool)
-        ends[self._starts] = ends[self._starts + self.low] = True
-        ends[self._starts + self.high + 1] = True
-        _, first = np.unique(np.cumsum(ends)[cheaper], return_index=True)
+        starts, cell_costs, column = self._flat
+        point_costs = cell_costs[starts + point]
+        cheaper = np.flatnonzero(cell_costs < point_costs[column] * (1 - _SAME_COST))
+        negative_savings = cell_costs[cheaper] - point_costs[column[cheaper]]
+        cheaper = cheaper[np.argsort(negative_savings, kind="stable")]
+        is_end = np.zeros(len(cell_costs), dtype=bool)
+        is_end[starts] = is_end[starts + self.low] = True
+        is_end[starts + self.high + 1] = True
+        same_boxes = np.cumsum(is_end)[cheaper]
+        _, first = np.unique(same_boxes, return_index=True)
         cheaper = cheaper[np.sort(first)]
-        tried = np.repeat(point[None], len(cheaper), axis=0)
+        trials = np.repeat(point[None], len(cheaper), axis=0)
         columns = column[cheaper]
-        tried[np.arange(len(cheaper)), columns] = cheaper - self._starts[columns]
-        return tried
+        trials[np.arange(len(cheaper)), columns] = cheaper - starts[columns]
+        return trials
 
     def near_point(
         self, starts: NDArray[np.intp], end: float = 0.0, stop: float = np.inf
     ) -> NDArray[np.intp] | None:
         """A cheap point that reaches the needs, from starts (n, p) and the origin.
 
-        None where none is found. The cheapest are refined until `stop`, others until
-        `end`.
+        None where none is found. The `_ALWAYS_REFINED` cheapest points are refined
+        until `stop`, others until `end`.
         """
-        costs = self.cost(starts)
-        order = np.argsort(costs, kind="stable")
-        starts = starts[order[np.isfinite(costs[order])]]
-        feasible = starts[:0]
-        for block in np.split(starts, range(_STARTS, len(starts), _STARTS)):
-            if len(feasible) < _STARTS:
-                feasible = np.vstack(
-                    [feasible, block[self.holds_but_for_changes(block)]]
-                )
-        starts = feasible[:_STARTS]
+        starts = self._feasible_starts(starts)
         # Cells of the origin that have to be left are exchanged for the cheapest.
-        start = [
+        near_origin = [
             cell if np.isfinite(cost[cell]) else cost.argmin()
             for cell, cost in zip(self.origin, self.costs, strict=True)
         ]
-        attained = self.attained(np.array([start]))
+        attained = self.attained(np.array([near_origin]))
         # A column that has to change may have no cell for it.
         if attained is not None and np.isfinite(self.cost(attained[None])[0]):
             starts = np.vstack([attained, starts])
@@ -523,36 +573,50 @@ class BoxSums:
         if monotonic() > stop:
             starts = starts[:1]
         points = np.unique(self.descended(starts, stop), axis=0)
-        points = points[self._few(points)]
+        points = points[self._few_changes(points)]
         if not len(points):
             return None
         points = points[np.argsort(self.cost(points), kind="stable")[:_REFINED]]
-        n_sure = _SURELY if len(self.tree) <= _MANY else 1
+        n_always = _ALWAYS_REFINED if len(self.tree) <= _MANY_BOXES else 1
         for k, point in enumerate(points):
-            if k < n_sure or monotonic() < end:
+            if k < n_always or monotonic() < end:
                 points[k] = self.refined(point, stop)
-        if self.within is not None:
+        if self.constraints is not None:
+            # Descents don't see what constraints cost: starts may be cheaper in all.
             points = np.concatenate([points, starts])
             points = points[self.holds(points)]
+        return self._cheapest(points)
+
+    def _feasible_starts(self, starts: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The `_STARTS` cheapest starts at which the sums reach their needs."""
+        costs = self.cost(starts)
+        order = np.argsort(costs, kind="stable")
+        starts = starts[order[np.isfinite(costs[order])]]
+        feasible = starts[:0]
+        for block in np.split(starts, range(_STARTS, len(starts), _STARTS)):
+            if len(feasible) < _STARTS:
+                reaching = block[self.holds_but_for_changes(block)]
+                feasible = np.vstack([feasible, reaching])
+        return feasible[:_STARTS]
+
+    def _cheapest(self, points: NDArray[np.intp]) -> NDArray[np.intp] | None:
+        """The point of least total cost; None if constraints exclude all."""
         costs, best, least = self.cost(points), None, np.inf
         for k in np.argsort(costs, kind="stable"):
-            if costs[k] >= least:
+            if costs[k] >= least:  # the total cost is no less
                 break
             total = self.total_cost(points[k])
             if total < least:
                 best, least = points[k], total
         return best
 
-    def holds_but_for_changes(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether the sums at points reach the needs."""
-        return np.all(self.sums(points) >= self.needs, axis=1)
-
     def widened(
         self, low: NDArray[np.intp], high: NDArray[np.intp], columns: Iterable[int]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """A wider box of cells (p,) to (p,) in which the sums reach their needs.
+        """A wider box, from cells `low` (p,) to `high` (p,), that reaches all needs.
 
-        Each side of some columns is moved by one cell in turn, until none can be.
+        Each side of some columns is moved by one cell in turn, until none can be: the
+        least gains of each tree within the wider box are enough.
         """
         low, high = low.copy(), high.copy()
         n_missed = ((self.low > high) | (self.high < low)).sum(axis=1)

@@ -10,11 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-# Significant digits of a measured column, by its largest value: those that are printed
-# by default, and that single precision holds.
+# Significant digits of a column's largest value that steps keep at least, where its
+# numbers have more: those that are printed by default, and that single precision holds.
 _DIGITS = 6
-# But a step is at most 1e-3 of the column's spread, so that steps hardly lengthen the
-# distances to counterfactuals.
+# Digits of the column's spread that they keep at least: steps of 1e-3 of the spread
+# hardly lengthen the distances to counterfactuals.
 _SPREAD_DIGITS = 3
 # Larger powers of ten are not exact in double precision.
 _LARGEST_EXPONENT = 22
@@ -51,20 +51,22 @@ def decimal_step(values: NDArray[np.float64], dtype: np.dtype, spread: float) ->
     largest = np.abs(values).max(initial=0.0)
     if largest == 0:
         return 1.0
-    exact = dtype.type if dtype.kind == "f" else np.float64
-    # Numbers of the dtype are coarser than finer decimals.
-    finest = int(np.ceil(np.log10(np.float64(np.spacing(exact(largest))))))
-    last = int(np.floor(np.log10(largest))) + 1 - _DIGITS
-    last = max(min(last, int(np.floor(np.log10(spread))) - _SPREAD_DIGITS), finest)
-    for exponent in (0, *range(-1, last, -1)):
+    float_type = dtype.type if dtype.kind == "f" else np.float64
+    # Exponents of ten: below the finest, decimals are finer than numbers of the dtype.
+    finest = int(np.ceil(np.log10(np.float64(np.spacing(float_type(largest))))))
+    by_digits = int(np.floor(np.log10(largest))) + 1 - _DIGITS
+    by_spread = int(np.floor(np.log10(spread))) - _SPREAD_DIGITS
+    step = max(min(by_digits, by_spread), finest)
+    # A coarser step will do if all numbers are its multiples.
+    for exponent in (0, *range(-1, step, -1)):
         grid = DecimalGrid.of([_power_of_ten(exponent)], [dtype])
         # Few values refute most exponents.
         if exponent >= finest and all(
             (grid.nearest(some, 0) == some).all() for some in (values[:100], values)
         ):
-            last = exponent
+            step = exponent
             break
-    return _power_of_ten(last) if abs(last) <= _LARGEST_EXPONENT else 0.0
+    return _power_of_ten(step) if abs(step) <= _LARGEST_EXPONENT else 0.0
 
 
 def _power_of_ten(exponent: int) -> float:

@@ -1,20 +1,28 @@
-"""The cheapest moves by which linear functions rise by their needs."""
+"""The cheapest moves by which linear functions rise by their needs.
 
+One function that has to rise takes the moves of best gain per cost; all other cases are
+mixed-integer programs, solved by HiGHS.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 # Limit of endless moves, in multiples of the units that reach all needs by one move:
 # moves against each other go further than one alone, and larger limits let moves of
 # closed columns leak through the solver's tolerance, 1e-6 of the limit.
-_FAR = 100
+_FAR_MULTIPLE = 100
 # Relative difference of costs that count as equal: the tolerance of HiGHS.
 _SAME = 1e-7
-# Nodes, about a second, and seconds of the search of an integer program: narrow
-# intervals of sums of many columns would take hours. The gap is below `_SAME`.
-_LIMITS = {"node_limit": 2000, "time_limit": 5.0, "mip_rel_gap": 1e-9}
+# Options of `milp`. Limits of nodes and seconds, chosen by hand: narrow intervals of
+# sums of many columns would take hours. The gap is below `_SAME`.
+_OPTIONS = {"node_limit": 2000, "time_limit": 5.0, "mip_rel_gap": 1e-9}
 # Statuses of milp: optimal, infeasible. Those of limits differ between versions.
 _DECIDED = 0, 2
 # Moves of lower costs count as moves of this, so that gains per cost stay finite.
@@ -24,7 +32,7 @@ _LEAST_COST = 1e-200
 class UnsolvedError(Exception):
     """An integer program reached its limit; `units` are the best so far, or None."""
 
-    def __init__(self, units: NDArray[np.float64] | None) -> None:
+    def __init__(self, units: _Array | None) -> None:
         super().__init__()
         self.units = units
 
@@ -51,9 +59,9 @@ class Moves:
         The exclusive move that each needs to have been made; -1 for none.
     """
 
-    gains: NDArray[np.float64]
-    costs: NDArray[np.float64]
-    most: NDArray[np.float64]
+    gains: _Array
+    costs: _Array
+    most: _Array
     is_integer: NDArray[np.bool_]
     column: NDArray[np.intp]
     exclusive: NDArray[np.bool_]
@@ -64,52 +72,38 @@ class Moves:
         first = (self.most > 0) & (self.after < 0)
         return self.costs[first].min(initial=np.inf) * self.is_integer[first].all()
 
-    def cheapest(
-        self,
-        needs: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        most_moved: NDArray[np.float64],
-    ) -> NDArray[np.float64] | None:
+    def cheapest(self, needs: _Array, weights: _Array, limits: _Array) -> _Array | None:
         """Units (n_moves,) of moves so that functions rise by `needs` (m,), or None.
 
-        `weights` (k, n_columns) of moved columns add up to `most_moved` (k,) at most.
+        `weights` (k, n_columns) of moved columns add up to `limits` (k,) at most.
         """
-        units = self._filled(needs)
-        if units is not None and self._few_moved(units, weights, most_moved):
+        units = self._by_rate(needs)
+        if units is not None and self._few_moved(units, weights, limits):
             return units
-        units = self._solved(self.costs, needs, weights, most_moved)
+        units = self._solved(self.costs, needs, weights, limits)
         return None if units is None else self.completed(units, needs)
 
-    def fewest(
-        self,
-        needs: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        most_moved: NDArray[np.float64],
-    ) -> int | None:
+    def fewest(self, needs: _Array, weights: _Array, limits: _Array) -> int | None:
         """The least number of moved columns that is enough, or None."""
-        units = self._filled(needs)
+        units = self._by_rate(needs)
         if (
             units is None
             or self.n_moved(units) > 1
-            or not self._few_moved(units, weights, most_moved)
+            or not self._few_moved(units, weights, limits)
         ):
-            units = self._solved(None, needs, weights, most_moved)
+            units = self._solved(None, needs, weights, limits)
         return None if units is None else self.n_moved(units)
 
-    def n_moved(self, units: NDArray[np.float64]) -> int:
+    def n_moved(self, units: _Array) -> int:
         """The number of columns that units of moves change."""
         return len(np.unique(self.column[units > 0]))
 
-    def _few_moved(
-        self,
-        units: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        most_moved: NDArray[np.float64],
-    ) -> bool:
+    def _few_moved(self, units: _Array, weights: _Array, limits: _Array) -> bool:
+        """Whether the weights of moved columns are within their limits."""
         moved = np.unique(self.column[units > 0])
-        return bool((weights[:, moved].sum(axis=1) <= most_moved).all())
+        return bool((weights[:, moved].sum(axis=1) <= limits).all())
 
-    def _filled(self, needs: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def _by_rate(self, needs: _Array) -> _Array | None:
         """Moves made to their end, the best gain per cost first.
 
         These are the cheapest where one function has to rise and the other conditions
@@ -120,85 +114,70 @@ class Moves:
         units = np.zeros(len(self.costs))
         gains, need = self.gains[:, needs.argmax()], needs.max()
         useful = np.flatnonzero((gains > 0) & (self.most > 0))
-        for move in useful[np.argsort(-self._rates(gains[:, None])[useful, 0])]:
+        rates = self._rates(gains[:, None])[useful, 0]
+        for move in useful[np.argsort(-rates)]:
             units[move] = min(need / gains[move], self.most[move])
             need -= units[move] * gains[move]
             if units[move] < self.most[move]:
                 need = 0.0
                 break
         surplus = np.delete(units @ self.gains - needs, needs.argmax())
+        is_used = units > 0
         is_fractional = (units != np.rint(units)) & self.is_integer
-        several = np.bincount(self.column[self.exclusive & (units > 0)]) > 1
-        too_early = (units > 0) & (self.after >= 0) & (units[self.after] == 0)
-        broken = is_fractional.any() or several.any() or too_early.any()
-        return None if need > 0 or (surplus < 0).any() or broken else units
+        exclude_others = np.bincount(self.column[self.exclusive & is_used]) > 1
+        too_early = is_used & (self.after >= 0) & (units[self.after] == 0)
+        fails = need > 0 or (surplus < 0).any()
+        fails |= is_fractional.any() or exclude_others.any() or too_early.any()
+        return None if fails else units
 
-    def _rates(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _rates(self, gains: _Array) -> _Array:
         """Gains (n_moves, m) per cost; some moves cost nothing."""
         with np.errstate(over="ignore"):
             return gains / np.maximum(self.costs, _LEAST_COST)[:, None]
 
-    def completed(
-        self, units: NDArray[np.float64], needs: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def completed(self, units: _Array, needs: _Array) -> _Array:
         """Units extended where functions lack a little of their needs."""
         units = units.copy()
+        # Moves that are made, or whose earlier move is.
         begun = (units > 0) | ((self.after >= 0) & (units[self.after] > 0))
         usable = begun & (units < self.most) & ~self.is_integer
         rates = np.where(usable[:, None], self._rates(self.gains), 0)
         for function in np.flatnonzero(units @ self.gains < needs):
             move = rates[:, function].argmax()
-            lacking = needs[function] - units @ self.gains[:, function]
-            if rates[move, function] > 0 and lacking > 0:
-                farther = lacking * (1 + _SAME) / self.gains[move, function]
-                units[move] = min(units[move] + farther, self.most[move])
+            shortfall = needs[function] - units @ self.gains[:, function]
+            if rates[move, function] > 0 and shortfall > 0:
+                added = shortfall * (1 + _SAME) / self.gains[move, function]
+                units[move] = min(units[move] + added, self.most[move])
         return units
 
     def _solved(
-        self,
-        costs: NDArray[np.float64] | None,
-        needs: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        most_moved: NDArray[np.float64],
-    ) -> NDArray[np.float64] | None:
-        """Units from a mixed-integer program; of the fewest columns without costs."""
+        self, costs: _Array | None, needs: _Array, weights: _Array, limits: _Array
+    ) -> _Array | None:
+        """Units from a mixed-integer program; of the fewest columns without costs.
+
+        Its variables are the units of the moves and, for each column that has moves,
+        whether it moves.
+        """
         n_moves = len(self.costs)
         columns, position = np.unique(self.column, return_inverse=True)
-        n = n_moves + len(columns)
         objective = np.append(
             np.zeros(n_moves) if costs is None else costs,
             np.full(len(columns), float(costs is None)),
         )
+        counts_columns = costs is None or len(limits) > 0
         sizes = np.abs(self.gains).max(axis=0, initial=0)
         sizes[sizes == 0] = 1
-        rises = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
-        constraints = [LinearConstraint(rises / sizes[:, None], needs / sizes, np.inf)]
-        counted = costs is None or len(most_moved) > 0
-        later = np.flatnonzero(self.after >= 0)
+        later = self.after >= 0
         entrances = np.unique(self.after[later])
         # Older solvers fail on whole units without an end.
         entering = np.abs(self.gains[entrances] / sizes).sum(axis=0)
-        ended = np.minimum(
-            self.most, self._far(np.abs(needs / sizes) + entering, sizes)
-        )
-        bounded = self.is_integer | (self.after >= 0) | counted
-        most = np.where(bounded, ended, self.most)
-        if counted:
-            moved = np.zeros((n_moves, n))
-            moved[np.arange(n_moves), np.arange(n_moves)] = 1
-            moved[np.arange(n_moves), n_moves + position] = -most
-            constraints.append(LinearConstraint(moved, -np.inf, 0))
-        if len(most_moved):
-            few = np.hstack([np.zeros((len(weights), n_moves)), weights[:, columns]])
-            constraints.append(LinearConstraint(few, 0, most_moved))
-        if len(later):
-            order = np.zeros((len(later), n))
-            order[np.arange(len(later)), later] = 1
-            order[np.arange(len(later)), self.after[later]] = -most[later]
-            constraints.append(LinearConstraint(order, -np.inf, 0))
-        once = np.zeros((len(columns), n))
-        once[position[self.exclusive], np.flatnonzero(self.exclusive)] = 1
-        constraints.append(LinearConstraint(once, 0, 1))
+        ends = np.minimum(self.most, self._far(np.abs(needs / sizes) + entering, sizes))
+        most = np.where(self.is_integer | later | counts_columns, ends, self.most)
+        rises = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
+        constraints = [
+            LinearConstraint(rises / sizes[:, None], needs / sizes, np.inf),
+            *self._conditions(most, counts_columns, weights, limits),
+        ]
         best, least = None, np.inf
         while True:
             solution = milp(
@@ -206,7 +185,7 @@ class Moves:
                 integrality=np.append(self.is_integer, np.ones(len(columns))),
                 bounds=Bounds(0, np.append(most, np.ones(len(columns)))),
                 constraints=constraints,
-                options=_LIMITS,
+                options=_OPTIONS,
             )
             if solution.status not in _DECIDED:
                 units = None if solution.x is None else solution.x[:n_moves]
@@ -214,41 +193,70 @@ class Moves:
             if solution.x is None or solution.fun >= least:
                 return best
             units = self._rounded(solution.x[:n_moves])
-            if not (counted or len(later)):
+            if not (counts_columns or later.any()):
                 return units
             # The solver's tolerance lets closed columns, and those not entered, move a
             # little: solve again without these.
-            moved = solution.x[n_moves:] > 0.5
+            is_open = solution.x[n_moves:] > 0.5
             entered = np.zeros(n_moves)
             entered[entrances] = units[entrances]
-            usable = moved[position] if counted else np.ones(n_moves, dtype=bool)
+            usable = is_open[position] if counts_columns else np.ones(n_moves, bool)
             units = self._solved_after(entered, usable, needs)
             if units is not None and (costs is None or units @ costs < least):
                 best = units
                 least = float(solution.fun if costs is None else units @ costs)
             if least <= solution.fun * (1 + _SAME):
                 return best
-            changed = np.zeros(n)
-            changed[entrances] = 1 - 2 * entered[entrances]
-            changed[n_moves:] = ~moved & counted
+            # Another entrance is made or left out, or another column opened.
+            differs = np.zeros(len(objective))
+            differs[entrances] = 1 - 2 * entered[entrances]
+            differs[n_moves:] = ~is_open & counts_columns
             constraints.append(
-                LinearConstraint(changed[None], 1 - entered.sum(), np.inf)
+                LinearConstraint(differs[None], 1 - entered.sum(), np.inf)
             )
 
-    def _rounded(self, units: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _conditions(
+        self, most: _Array, counts_columns: bool, weights: _Array, limits: _Array
+    ) -> Iterator[LinearConstraint]:
+        """Which moves of the program of `_solved` may be made together.
+
+        Columns move if they are counted as moved, with `weights` (k, n_columns) up to
+        `limits`; moves follow those that they need; and exclusive moves exclude others.
+        """
+        columns, position = np.unique(self.column, return_inverse=True)
+        n_moves, moves = len(self.costs), np.arange(len(self.costs))
+        n = n_moves + len(columns)
+        if counts_columns:
+            opens = np.zeros((n_moves, n))
+            opens[moves, moves] = 1
+            opens[moves, n_moves + position] = -most
+            yield LinearConstraint(opens, -np.inf, 0)
+        if len(limits):
+            few = np.hstack([np.zeros((len(weights), n_moves)), weights[:, columns]])
+            yield LinearConstraint(few, 0, limits)
+        later = np.flatnonzero(self.after >= 0)
+        if len(later):
+            order = np.zeros((len(later), n))
+            order[np.arange(len(later)), later] = 1
+            order[np.arange(len(later)), self.after[later]] = -most[later]
+            yield LinearConstraint(order, -np.inf, 0)
+        once = np.zeros((len(columns), n))
+        once[position[self.exclusive], np.flatnonzero(self.exclusive)] = 1
+        yield LinearConstraint(once, 0, 1)
+
+    def _rounded(self, units: _Array) -> _Array:
+        """Units with whole numbers where moves are made in whole units."""
         return np.where(self.is_integer, np.rint(units), units)
 
     def _solved_after(
-        self,
-        entered: NDArray[np.float64],
-        usable: NDArray[np.bool_],
-        needs: NDArray[np.float64],
-    ) -> NDArray[np.float64] | None:
+        self, entered: _Array, usable: NDArray[np.bool_], needs: _Array
+    ) -> _Array | None:
         """Units of usable moves, once the moves that they need are made or are not."""
-        later, entrance = self.after >= 0, np.zeros(len(usable), dtype=bool)
-        entrance[self.after[later]] = True
-        excluded = self.exclusive & np.isin(self.column, self.column[entered > 0])
-        usable = usable & ~(entrance | excluded | (later & (entered[self.after] == 0)))
+        later, is_entrance = self.after >= 0, np.zeros(len(usable), dtype=bool)
+        is_entrance[self.after[later]] = True
+        is_excluded = self.exclusive & np.isin(self.column, self.column[entered > 0])
+        lacks_entrance = later & (entered[self.after] == 0)
+        usable = usable & ~(is_entrance | is_excluded | lacks_entrance)
         reduced = replace(
             self,
             most=np.where(usable, self.most, 0),
@@ -258,29 +266,24 @@ class Moves:
         units = reduced._solved(self.costs, needs, np.empty((0, 0)), np.empty(0))
         return None if units is None else units + entered
 
-    def _far(
-        self, needs: NDArray[np.float64], sizes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _far(self, needs: _Array, sizes: _Array) -> _Array:
         """Limits of moves beyond any need, (n_moves,)."""
         gains = np.abs(self.gains / sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
             units = needs.max() / gains
         units = np.where(gains > 0, units, 0).max(axis=1, initial=0)
-        return np.maximum(1.0, np.ceil(_FAR * units))
+        return np.maximum(1.0, np.ceil(_FAR_MULTIPLE * units))
 
 
 def shared_room(
-    rooms: NDArray[np.float64],
-    losses: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    is_integer: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Rooms (n,) in which no function loses more than its slack; the slack left.
+    rooms: _Array, losses: _Array, slack: _Array, is_integer: NDArray[np.bool_]
+) -> tuple[_Array, _Array]:
+    """Sizes (n,) of moves by which no function loses more than its slack; slack left.
 
     Parameters
     ----------
     rooms : ndarray of shape (n,)
-        Upper limits of the rooms.
+        Upper limits of the sizes.
     losses : ndarray of shape (n, m)
         Loss of each function per unit of each move.
     slack : ndarray of shape (m,)
@@ -289,15 +292,16 @@ def shared_room(
     is_integer : ndarray of shape (n,), bool
         Mask of moves in whole units.
     """
-    moved, slack = np.array(rooms, dtype=np.float64), slack.copy()
+    sizes, slack = np.array(rooms, dtype=np.float64), slack.copy()
     n_left = (losses > 0).sum(axis=0)
     for move, loss in enumerate(losses):
         loses = loss > 0
         if loses.any():
-            share = (slack / np.maximum(n_left, 1))[loses] / loss[loses]
-            moved[move] = max(min(moved[move], share.min()), 0)
+            equal_shares = slack / np.maximum(n_left, 1)
+            largest = (equal_shares[loses] / loss[loses]).min()
+            sizes[move] = max(min(sizes[move], largest), 0)
         if is_integer[move]:
-            moved[move] = np.floor(moved[move])
-        slack[loses] -= moved[move] * loss[loses]
+            sizes[move] = np.floor(sizes[move])
+        slack[loses] -= sizes[move] * loss[loses]
         n_left -= loses
-    return moved, slack
+    return sizes, slack

@@ -1,6 +1,12 @@
 """The best steps within norm balls and boxes, in the norms inf, 2 and 1.
 
 All functions take many rows in one block. Boxes hold the origin: ``low <= 0 <= high``.
+
+In the norms 2 and inf the coordinates of the best step grow together from zero, in
+proportion to their slopes or all alike, each until it reaches the end of its room in
+the box: the step is that at the time when its norm, or its gain, is what is wanted. In
+the norm 1 one coordinate after the other goes to its end, that of the largest slope
+first.
 """
 
 import numpy as np
@@ -8,21 +14,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog, lsq_linear, nnls
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 NORMS = {"inf": np.inf, "2": 2, "1": 1}
 # Rounding error of gains, relative to the size of their terms: thousands of these.
 _ROUNDING = 1e-12
-# A smaller residual of the dual says that there is no step: that of a step s times as
-# long as its lower bound is 1 / sqrt(1 + s^2).
+# A smaller residual of the dual problem says that there is no step: the residual of a
+# step s times as long as its lower bound is 1 / sqrt(1 + s^2).
 _NO_RESIDUAL = 1e-9
 
 
 def farthest(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    radius: NDArray[np.float64] | float,
-    norm: float,
-) -> NDArray[np.float64]:
+    slopes: _Array, low: _Array, high: _Array, radius: _Array | float, norm: float
+) -> _Array:
     """The steps of largest gain, of a norm of at most `radius`, within boxes.
 
     Parameters
@@ -51,18 +56,14 @@ def farthest(
     if norm == 1:
         sizes = _in_order(np.abs(slopes), room, np.ones_like(room), radius)
     else:
-        times = _time_when(rates**2, _over(room, rates), radius**2, squared=True)
-        sizes = _until(times, rates, room)
+        times = _time_when(rates**2, _end_times(room, rates), radius**2, squared=True)
+        sizes = _sizes_at(times, rates, room)
     return np.copysign(sizes, slopes)
 
 
 def nearest_beyond(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    needs: NDArray[np.float64],
-    norm: float,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    slopes: _Array, low: _Array, high: _Array, needs: _Array, norm: float
+) -> tuple[_Array, NDArray[np.bool_]]:
     """The shortest steps that gain their needs, within boxes.
 
     Parameters
@@ -81,24 +82,20 @@ def nearest_beyond(
     """
     rates, room = _rates(slopes, low, high, norm)
     gains = np.abs(slopes)
-    most = np.where(gains > 0, gains * room, 0).sum(axis=1)
-    enough = (most >= needs) & np.isfinite(needs)
-    wanted = np.where(enough, needs, most)
+    largest = np.where(gains > 0, gains * room, 0).sum(axis=1)
+    enough = (largest >= needs) & np.isfinite(needs)
+    wanted = np.where(enough, needs, largest)
     if norm == 1:
         sizes = _in_order(gains, room, gains, wanted)
     else:
-        times = _time_when(rates * gains, _over(room, rates), wanted)
-        sizes = _until(times, rates, room)
+        times = _time_when(rates * gains, _end_times(room, rates), wanted)
+        sizes = _sizes_at(times, rates, room)
     return np.copysign(sizes, slopes), enough
 
 
 def nearest_beyond_all(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    needs: NDArray[np.float64],
-    norm: float,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    slopes: _Array, low: _Array, high: _Array, needs: _Array, norm: float
+) -> tuple[_Array, NDArray[np.bool_]]:
     """The shortest steps by which each of m functions gains what it needs.
 
     Where the longest of the steps for single functions serves all, it is the shortest;
@@ -137,9 +134,9 @@ def nearest_beyond_all(
         return steps, enough
     gains = np.einsum("nmp,np->nm", slopes, steps)
     sizes = np.einsum("nmp,np->nm", np.abs(slopes), np.abs(steps))
-    lacking = (gains < needs - _ROUNDING * sizes).any(axis=1)
-    program = _shortest if norm == 2 else _by_linear_program
-    for row in np.flatnonzero(enough & lacking):
+    is_short = (gains < needs - _ROUNDING * sizes).any(axis=1)
+    program = _by_least_squares if norm == 2 else _by_linear_program
+    for row in np.flatnonzero(enough & is_short):
         # This lower bound of the norm is the unit of the program.
         unit = float(np.linalg.norm(steps[row], norm)) or 1.0
         free = np.flatnonzero((low[row] < high[row]) & slopes[row].any(axis=0))
@@ -160,9 +157,7 @@ def nearest_beyond_all(
     return steps, enough
 
 
-def shrunk(
-    steps: NDArray[np.float64], radius: float, norm: float
-) -> NDArray[np.float64]:
+def shrunk(steps: _Array, radius: float, norm: float) -> _Array:
     """The nearest steps of a norm of at most `radius`; none of the entries grows."""
     if norm == np.inf:
         return np.clip(steps, -radius, radius)
@@ -185,20 +180,15 @@ def shrunk(
 
 
 def _rates(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    norm: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Rates at which coordinates move, and their room."""
+    slopes: _Array, low: _Array, high: _Array, norm: float
+) -> tuple[_Array, _Array]:
+    """Rates at which coordinates grow, and their room."""
     rates = np.abs(slopes) if norm == 2 else (slopes != 0).astype(float)
     return rates, np.where(slopes > 0, high, -low)
 
 
-def _until(
-    times: NDArray[np.float64], rates: NDArray[np.float64], room: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Sizes of the moves of coordinates at some times (n,)."""
+def _sizes_at(times: _Array, rates: _Array, room: _Array) -> _Array:
+    """Sizes of coordinates at some times (n,)."""
     sizes = np.zeros(room.shape)
     moving = rates > 0
     times = np.broadcast_to(times[:, None], room.shape)[moving]
@@ -206,79 +196,71 @@ def _until(
     return sizes
 
 
-def _over(room: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
+def _end_times(room: _Array, rates: _Array) -> _Array:
     """Times at which coordinates reach the ends of their room."""
     return np.divide(room, rates, out=np.full(room.shape, np.inf), where=rates > 0)
 
 
 def _time_when(
-    rates: NDArray[np.float64],
-    until: NDArray[np.float64],
-    wanted: NDArray[np.float64],
-    *,
-    squared: bool = False,
-) -> NDArray[np.float64]:
+    rates: _Array, end_times: _Array, wanted: _Array, *, squared: bool = False
+) -> _Array:
     """Times at which the summed gains of coordinates reach what is wanted.
 
     A coordinate gains `rates` times the time, or its square, until it stops. The time
     is infinite where the sum stays below.
     """
     power = 2 if squared else 1
-    order = np.argsort(until, axis=1)
-    until = np.take_along_axis(until, order, axis=1)
+    order = np.argsort(end_times, axis=1)
+    end_times = np.take_along_axis(end_times, order, axis=1)
     rates = np.take_along_axis(rates, order, axis=1)
-    before = _sums_before(rates * np.where(rates > 0, until, 0) ** power)
-    moving = np.cumsum(rates[:, ::-1], axis=1)[:, ::-1]
+    # At each end: gains of coordinates that have stopped, rates of those that have not.
+    stopped = _sums_before(rates * np.where(rates > 0, end_times, 0) ** power)
+    growing = np.cumsum(rates[:, ::-1], axis=1)[:, ::-1]
     with np.errstate(invalid="ignore"):
-        reached = before + np.where(moving > 0, moving * until**power, 0)
-    n_before = (reached < wanted[:, None]).sum(axis=1)
-    rows, last = np.arange(len(n_before)), np.minimum(n_before, until.shape[1] - 1)
-    short = np.maximum(wanted - before[rows, last], 0)
+        gains = stopped + np.where(growing > 0, growing * end_times**power, 0)
+    n_before = (gains < wanted[:, None]).sum(axis=1)
+    n_ends = end_times.shape[1]
+    rows, last = np.arange(len(n_before)), np.minimum(n_before, n_ends - 1)
+    shortfall = np.maximum(wanted - stopped[rows, last], 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        times = (short / moving[rows, last]) ** (1 / power)
-    times = np.minimum(np.where(short > 0, times, 0), until[rows, last])
-    return np.where(n_before < until.shape[1], times, np.inf)
+        times = (shortfall / growing[rows, last]) ** (1 / power)
+    times = np.minimum(np.where(shortfall > 0, times, 0), end_times[rows, last])
+    return np.where(n_before < n_ends, times, np.inf)
 
 
-def _sums_before(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sums_before(values: _Array) -> _Array:
+    """Cumulative sums (n, p) without the entry itself."""
     sums = np.zeros(values.shape)
     np.cumsum(values[:, :-1], axis=1, out=sums[:, 1:])
     return sums
 
 
-def _in_order(
-    gains: NDArray[np.float64],
-    room: NDArray[np.float64],
-    spent: NDArray[np.float64],
-    total: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Sizes of coordinates that spend a total one by one, the largest gain first.
-
-    A unit of each coordinate spends `spent`.
-    """
+def _in_order(gains: _Array, room: _Array, unit_costs: _Array, total: _Array) -> _Array:
+    """Sizes of coordinates that spend a total one by one, the largest gain first."""
     order = np.argsort(-gains, axis=1, kind="stable")
-    room, spent = (np.take_along_axis(array, order, axis=1) for array in (room, spent))
+    room = np.take_along_axis(room, order, axis=1)
+    unit_costs = np.take_along_axis(unit_costs, order, axis=1)
     with np.errstate(invalid="ignore"):
-        needed = np.where(spent > 0, room * spent, 0)
-    left = np.maximum(total[:, None] - _sums_before(needed), 0)
-    sizes = np.divide(left, spent, out=np.zeros(room.shape), where=spent > 0)
+        costs = np.where(unit_costs > 0, room * unit_costs, 0)
+    left = np.maximum(total[:, None] - _sums_before(costs), 0)
+    sizes = np.divide(left, unit_costs, out=np.zeros(room.shape), where=unit_costs > 0)
     out = np.empty(room.shape)
     np.put_along_axis(out, order, np.minimum(sizes, room), axis=1)
     return np.where(gains > 0, out, 0)
 
 
-def _shortest(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    needs: NDArray[np.float64],
-    norm: float,
-) -> NDArray[np.float64] | None:
-    """The step of least Euclidean norm, or None (Lawson & Hanson 1974, chapter 23)."""
+def _by_least_squares(
+    slopes: _Array, low: _Array, high: _Array, needs: _Array, norm: float
+) -> _Array | None:
+    """The step of least Euclidean norm, or None (Lawson & Hanson 1974, chapter 23).
+
+    Of all steps with ``normals @ step >= ends``, from the nonnegative least squares of
+    the dual problem.
+    """
     unit = np.eye(slopes.shape[1])
-    above, below = np.isfinite(low), np.isfinite(high)
-    normals = np.vstack([slopes, unit[above], -unit[below]])
-    ends = np.concatenate([needs, low[above], -high[below]])
+    has_low, has_high = np.isfinite(low), np.isfinite(high)
+    normals = np.vstack([slopes, unit[has_low], -unit[has_high]])
+    ends = np.concatenate([needs, low[has_low], -high[has_high]])
     target = np.append(np.zeros(slopes.shape[1]), 1.0)
     system = np.vstack([normals.T, ends])
     try:
@@ -292,12 +274,8 @@ def _shortest(
 
 
 def _by_linear_program(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    needs: NDArray[np.float64],
-    norm: float,
-) -> NDArray[np.float64] | None:
+    slopes: _Array, low: _Array, high: _Array, needs: _Array, norm: float
+) -> _Array | None:
     """The step of least norm 1 or inf, or None."""
     p = slopes.shape[1]
     unit = sparse.eye_array(p)

@@ -1,6 +1,14 @@
-"""Descents to a margin at a penalty: Wachter's objective, by coordinates or slopes."""
+r"""Descents to a margin at a penalty: the objective of Wachter et al. (2018).
+
+Points with a margin m(z) are sought near origins, at a cost d(z):
+:math:`\lambda \max(0, a - m(z))^2 + d(z)` is minimised, where a is the margin's aim,
+:math:`a - m(z)` its gap, and lambda a weight that is raised. By moves of single
+coordinates, without slopes (:func:`coordinate_search`), or by slopes of the margin
+(:func:`penalised_descent`), with steps from :func:`penalised_steps`.
+"""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,34 +16,53 @@ from numpy.typing import NDArray
 # All moves are tried in each eighth step, and the 64 best of these in between: few rows
 # are asked of the model. `possible` of benchmarks/bench_counterfactuals.py counts what
 # is missed.
-_ALL_EVERY, _MOST_MOVES = 8, 64
-# Descents settle where a step saves less than this share of the objective, or, where it
-# saves nothing, is shorter than this share of the distance.
-_LITTLE_SAVED, _STILL = 1e-3, 1e-5
+_ALL_EVERY = 8
+_N_BEST_MOVES = 64
+# Descents settle where a step saves less than this share of the objective,
+_LITTLE_SAVED = 1e-3
+# or, where it saves nothing, is shorter than this share of the distance.
+_SHORT_STEP = 1e-5
 # Savings below this share of the objective are rounding.
 _ROUNDING = 1e-9
+# The same for single moves, whose savings are differences of two numbers only.
+_ROUNDING_OF_MOVES = 1e-12
 
-# Arguments of the callables: points, and positions of their origins.
-_Points = NDArray[np.float64]
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+# Positions of rows.
 _Index = NDArray[np.intp]
 
 
+class _Moves(NamedTuple):
+    """Moves of points: a column and its new value each, (n_points, n_moves).
+
+    The last of each point lead back to its origin.
+    """
+
+    columns: NDArray[np.intp]
+    values: _Array
+
+    @property
+    def n_back(self) -> int:
+        """Number of moves back to the origin, one for each column."""
+        return len(np.unique(self.columns))
+
+
 def coordinate_search(
-    origins: NDArray[np.float64],
-    cells: tuple[NDArray[np.intp], NDArray[np.float64]],
-    moved: Callable[[_Points, NDArray[np.intp], NDArray[np.float64], _Index], _Points],
-    margins: Callable[[_Points, _Index], NDArray[np.float64]],
-    price: Callable[[_Points, _Index], tuple[NDArray[np.float64], NDArray[np.intp]]],
+    origins: _Array,
+    cells: tuple[NDArray[np.intp], _Array],
+    moved: Callable[[_Array, NDArray[np.intp], _Array, _Index], _Array],
+    margins: Callable[[_Array, _Index], _Array],
+    price: Callable[[_Array, _Index], tuple[_Array, NDArray[np.intp]]],
     *,
     aim: float,
     most_changes: float,
     max_iter: int,
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[_Array, int]:
     r"""Change one coordinate after the other, by the move that saves most.
 
-    The objective is that of Wachter et al., :math:`\lambda \max(0, a - m(x))^2 + d(x)`
-    with the margin m and its aim a; where no move lowers it, lambda is raised until one
-    does. Moves back to the origin are tried in every step.
+    Where no move lowers the objective, lambda is raised until one does. Moves back to
+    the origin are tried in every step.
 
     Parameters
     ----------
@@ -65,99 +92,103 @@ def coordinate_search(
         Moves of the longest search.
     """
     values, nearest, active = origins.copy(), origins.copy(), np.arange(len(origins))
+    # Of all points: least costs with the margin, squared gaps, costs, and lambda.
     least, gaps = np.full((2, len(values)), np.inf)
     costs, weights = np.zeros((2, len(values)))
     all_moves = _with_moves_back(origins, *cells)
     n_steps = 0
-    while all_moves[0].size and len(active) and n_steps < max_iter:
+    while all_moves.columns.size and len(active) and n_steps < max_iter:
         if n_steps % _ALL_EVERY == 0:
             moves = all_moves
         n_steps += 1
-        columns, targets = moves[0][active], moves[1][active]
+        columns, new_values = moves.columns[active], moves.values[active]
         rows = np.repeat(active, columns.shape[1])
-        trials = moved(values[rows], columns.ravel(), targets.ravel(), rows)
-        prices, n_changed = (
+        trials = moved(values[rows], columns.ravel(), new_values.ravel(), rows)
+        trial_costs, n_changed = (
             array.reshape(columns.shape) for array in price(trials, rows)
         )
         trial_gaps = aim - margins(trials, rows).reshape(columns.shape)
         trial_gaps = np.maximum(trial_gaps, 0.0) ** 2
-        trials = trials.reshape(*prices.shape, -1)
+        trials = trials.reshape(*trial_costs.shape, -1)
         if n_steps == 1:  # the last move back leaves points as they are
             gaps = trial_gaps[:, -1].copy()
 
         possible, each = n_changed <= most_changes, np.arange(len(active))
-        reached = np.where(possible & (trial_gaps == 0), prices, np.inf)
-        first, nearer = reached.argmin(axis=1), reached.min(axis=1) < least[active]
-        nearest[active[nearer]] = trials[each, first][nearer]
-        least[active[nearer]] = reached[each, first][nearer]
+        feasible_costs = np.where(possible & (trial_gaps == 0), trial_costs, np.inf)
+        cheapest = feasible_costs.argmin(axis=1)
+        nearer = feasible_costs[each, cheapest] < least[active]
+        nearest[active[nearer]] = trials[each, cheapest][nearer]
+        least[active[nearer]] = feasible_costs[each, cheapest][nearer]
 
-        closed, paid = gaps[active, None] - trial_gaps, prices - costs[active, None]
-        rates = np.full(paid.shape, np.inf)
-        np.divide(paid, closed, out=rates, where=possible & (closed > 0))
+        closed = gaps[active, None] - trial_gaps
+        added_costs = trial_costs - costs[active, None]
+        rates = np.full(closed.shape, np.inf)
+        np.divide(added_costs, closed, out=rates, where=possible & (closed > 0))
         if moves is all_moves:
             moves = _best_moves(all_moves, rates, active)
-        best, weights[active] = _choice(closed, paid, possible, rates, weights[active])
-        going = np.isfinite(weights[active])
-        active, chosen = active[going], (each[going], best[going])
+        best, weights[active] = _choice(
+            closed, added_costs, possible, rates, weights[active]
+        )
+        goes_on = np.isfinite(weights[active])
+        active, chosen = active[goes_on], (each[goes_on], best[goes_on])
         values[active], gaps[active] = trials[chosen], trial_gaps[chosen]
-        costs[active] = prices[chosen]
+        costs[active] = trial_costs[chosen]
     return np.where(np.isfinite(least)[:, None], nearest, values), n_steps
 
 
 def _with_moves_back(
-    origins: NDArray[np.float64], columns: NDArray[np.intp], cells: NDArray[np.float64]
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Columns and values of all moves of each point; moves back come last."""
+    origins: _Array, columns: NDArray[np.intp], values: _Array
+) -> _Moves:
+    """All moves of each point, and those back to its origin."""
     back, size = np.unique(columns), (len(origins), 1)
-    return (
+    return _Moves(
         np.tile(np.append(columns, back), size),
-        np.hstack([np.tile(cells, size), origins[:, back]]),
+        np.hstack([np.tile(values, size), origins[:, back]]),
     )
 
 
-def _best_moves(
-    all_moves: tuple[NDArray[np.intp], NDArray[np.float64]],
-    rates: NDArray[np.float64],
-    active: NDArray[np.intp],
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Moves that closed gaps at the lowest rates, and moves back; of active points."""
-    columns, cells = all_moves
-    n_points, n_moves = columns.shape
-    n_back = len(np.unique(columns))
-    order = np.argsort(rates[:, :-n_back], axis=1, kind="stable")[:, :_MOST_MOVES]
+def _best_moves(all_moves: _Moves, rates: _Array, active: NDArray[np.intp]) -> _Moves:
+    """Moves of active points that closed gaps at the lowest rates, and moves back."""
+    n_points, n_moves = all_moves.columns.shape
+    n_back = all_moves.n_back
+    order = np.argsort(rates[:, :-n_back], axis=1, kind="stable")[:, :_N_BEST_MOVES]
     first = n_moves - n_back - order.shape[1]
     selected = np.tile(np.arange(first, n_moves), (n_points, 1))
     selected[active, : order.shape[1]] = order
-    columns = np.take_along_axis(columns, selected, axis=1)
-    return columns, np.take_along_axis(cells, selected, axis=1)
+    return _Moves(
+        np.take_along_axis(all_moves.columns, selected, axis=1),
+        np.take_along_axis(all_moves.values, selected, axis=1),
+    )
 
 
 def _choice(
-    closed: NDArray[np.float64],
-    paid: NDArray[np.float64],
+    closed: _Array,
+    added_costs: _Array,
     possible: NDArray[np.bool_],
-    rates: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    rates: _Array,
+    weights: _Array,
+) -> tuple[NDArray[np.intp], _Array]:
     """The moves that save most, and the weights at which they do.
 
-    The weight is infinite where no move saves anything at any.
+    Moves close `closed` of the squared gaps, at `rates` of `added_costs`. The weight is
+    infinite where no move saves anything at any.
     """
-    saved = np.where(possible, weights[:, None] * closed - paid, -np.inf)
-    pays = saved.max(axis=1) > 1e-12 * (1 + np.abs(paid).max(axis=1))
+    saved = np.where(possible, weights[:, None] * closed - added_costs, -np.inf)
+    rounding = _ROUNDING_OF_MOVES * (1 + np.abs(added_costs).max(axis=1))
+    pays = saved.max(axis=1) > rounding
     best = np.where(pays, saved.argmax(axis=1), rates.argmin(axis=1))
     raised = np.maximum(weights, rates.min(axis=1) * (1 + _ROUNDING))
     return best, np.where(pays, weights, raised)
 
 
 def penalised_steps(
-    values: NDArray[np.float64],
-    gradients: NDArray[np.float64],
-    gaps: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    values: _Array,
+    gradients: _Array,
+    gaps: _Array,
+    weights: _Array,
+    low: _Array,
+    high: _Array,
+) -> _Array:
     r"""Minimise costs and a weighted squared gap, by the gap's linear model.
 
     .. math:: \min_{z} \sum_j |z_j| + w \max(0, \text{gap} - g (z - v))^2, \qquad
@@ -184,7 +215,7 @@ def penalised_steps(
     ndarray of shape (m, n_columns)
     """
     cheapest = np.clip(0.0, low, high)
-    missing = gaps - (gradients * (cheapest - values)).sum(axis=1)
+    gaps = gaps - (gradients * (cheapest - values)).sum(axis=1)
     slopes = np.abs(gradients)
     upwards = gradients > 0
     room = np.where(upwards, high - cheapest, cheapest - low)
@@ -195,10 +226,11 @@ def penalised_steps(
     room = np.take_along_axis(room, order, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         closed = np.where(slopes > 0, slopes * room, 0.0)
-        before = np.zeros_like(closed)
-        np.cumsum(closed[:, :-1], axis=1, out=before[:, 1:])
-        left = missing[:, None] - before - 0.5 / (weights[:, None] * slopes)
-        steps = np.where(slopes > 0, left / slopes, 0.0)
+        closed_before = np.zeros_like(closed)
+        np.cumsum(closed[:, :-1], axis=1, out=closed_before[:, 1:])
+        # The last unit closes as much as it costs: 2 w gap |g| = 1.
+        worthwhile = gaps[:, None] - closed_before - 0.5 / (weights[:, None] * slopes)
+        steps = np.where(slopes > 0, worthwhile / slopes, 0.0)
     steps = np.clip(np.nan_to_num(steps), 0.0, room)
     amounts = np.empty_like(steps)
     np.put_along_axis(amounts, order, steps, axis=1)
@@ -206,14 +238,14 @@ def penalised_steps(
 
 
 def penalised_descent(
-    start: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    evaluate: Callable[[_Points, _Index], tuple[NDArray[np.float64], ...]],
+    start: _Array,
+    low: _Array,
+    high: _Array,
+    evaluate: Callable[[_Array, _Index], tuple[_Array, ...]],
     *,
     aim: float,
     max_iter: int,
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[_Array, int]:
     r"""Minimise :math:`\lambda \max(0, a - m(z))^2 + \sum_j |z_j|`, lambda raised.
 
     Each step is that of the margin's linear model within a trust region. Lambda is
@@ -245,41 +277,42 @@ def penalised_descent(
     nearest = _Nearest(points, margins)
     steepest = np.abs(gradients).max(axis=1, initial=0)
     active = rows[steepest > 0]
-    weights, trust = np.zeros(len(rows)), np.full(len(rows), np.inf)
-    lacking = np.maximum(aim - margins[active], aim)
-    weights[active] = 1 / (steepest[active] * lacking)
+    # Half-widths of trust regions; the first steps are not limited.
+    weights, radii = np.zeros(len(rows)), np.full(len(rows), np.inf)
+    gaps = np.maximum(aim - margins[active], aim)
+    weights[active] = 1 / (steepest[active] * gaps)
     n_steps = 0
     while len(active) and n_steps < max_iter:
         n_steps += 1
         current, weight = points[active], weights[active]
-        gaps, reach = aim - margins[active], trust[active, None]
+        gaps, radius = aim - margins[active], radii[active, None]
         new = penalised_steps(
             current,
             gradients[active],
             gaps,
             weight,
-            np.maximum(low[active], current - reach),
-            np.minimum(high[active], current + reach),
+            np.maximum(low[active], current - radius),
+            np.minimum(high[active], current + radius),
         )
         new, new_margins, new_gradients = evaluate(new, active)
         nearest.update(new, new_margins, active)
         before = _objective(current, gaps, weight)
         saved = before - _objective(new, aim - new_margins, weight)
-        moved = np.abs(new - current).max(axis=1)
+        lengths = np.abs(new - current).max(axis=1)
         better = saved > _ROUNDING * before
-        done = active[better]
-        points[done], margins[done] = new[better], new_margins[better]
-        gradients[done] = new_gradients[better]
-        length = np.abs(points[active]).max(axis=1)
+        accepted = active[better]
+        points[accepted], margins[accepted] = new[better], new_margins[better]
+        gradients[accepted] = new_gradients[better]
+        distances = np.abs(points[active]).max(axis=1)
         little = saved < _LITTLE_SAVED * before
-        settled = np.where(better, little, moved <= _STILL * length)
-        longer = np.maximum(trust[active], 2 * moved)
+        settled = np.where(better, little, lengths <= _SHORT_STEP * distances)
+        longer = np.maximum(radii[active], 2 * lengths)
         # Trust regions shrink to a quarter of a step that fails, and double after one
         # that succeeds. Where nothing is left to save, the next weight needs much room.
-        trust[active] = np.where(better | settled, longer, moved / 4)
+        radii[active] = np.where(better | settled, longer, lengths / 4)
         raised = active[settled]
         weights[raised] *= 10
-        trust[raised] *= 10
+        radii[raised] *= 10
         active = active[~(settled & (margins[active] >= 0))]
     return np.where(nearest.has_margin[:, None], nearest.points, points), n_steps
 
@@ -287,9 +320,7 @@ def penalised_descent(
 class _Nearest:
     """The nearest points with a margin of at least zero so far."""
 
-    def __init__(
-        self, points: NDArray[np.float64], margins: NDArray[np.float64]
-    ) -> None:
+    def __init__(self, points: _Array, margins: _Array) -> None:
         self.points = points.copy()
         self._costs = np.full(len(points), np.inf)
         self.update(points, margins, np.arange(len(points)))
@@ -299,19 +330,13 @@ class _Nearest:
         """Whether a point with a margin was met, for each row."""
         return np.isfinite(self._costs)
 
-    def update(
-        self,
-        points: NDArray[np.float64],
-        margins: NDArray[np.float64],
-        rows: NDArray[np.intp],
-    ) -> None:
+    def update(self, points: _Array, margins: _Array, rows: NDArray[np.intp]) -> None:
+        """Replace the points of rows where new ones have a margin and are nearer."""
         costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
         nearer = costs < self._costs[rows]
         self.points[rows[nearer]] = points[nearer]
         self._costs[rows[nearer]] = costs[nearer]
 
 
-def _objective(
-    points: NDArray[np.float64], gaps: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _objective(points: _Array, gaps: _Array, weights: _Array) -> _Array:
     return np.abs(points).sum(axis=1) + weights * np.maximum(gaps, 0) ** 2

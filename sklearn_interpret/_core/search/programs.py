@@ -1,10 +1,12 @@
 """The cheapest point at which sums over boxes reach their needs, by branch and bound.
 
-Linear programs bound the costs: in each column ordered shares say how much of the point
-lies from which cell on, shares of the boxes of a tree add up to one, and the shares on
-one side of a cell are at most what the column allows (Cui et al. 2015; Parmentier and
-Vidal 2021). Cells and boxes that no cheaper point needs are left out first. A column is
-cut in two where its cost is fractional and both halves have fewer boxes.
+:func:`solve` serves the objectives of a :class:`Goal`, :func:`cheapest_point` is the
+branch and bound. :class:`Program`, a linear program, bounds the costs: in each column
+ordered shares say how much of the point lies from which cell on, shares of the boxes of
+a tree add up to one, and the shares on one side of a cell are at most what the column
+allows (Cui et al. 2015; Parmentier and Vidal 2021). Cells and boxes that no cheaper
+point needs are left out first (:func:`within_reach`). A column is cut in two where its
+cost is fractional and both halves have fewer boxes.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,25 +27,31 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.search.boxes import BoxSums
 
 # Relative difference of costs that count as equal: twice the tolerance of HiGHS, 1e-7.
-# The largest cost of the programs, in its units, so that this tolerance is relative.
-GAP, _UNIT = 2e-7, 1e3
-# Shares s with s (1 - s) below this are zero or one: the tolerance of HiGHS. Reduced
-# costs exceed the spare cost by this share before what they price is left out.
-_UNDECIDED, _MORE = 1e-7, 1e-6
+GAP = 2e-7
+# The largest cost of the programs, so that the tolerance of HiGHS, an absolute one, is
+# far below it.
+_PROGRAM_COST = 1e3
+# Shares s with s (1 - s) below this are zero or one: the tolerance of HiGHS.
+_UNDECIDED = 1e-7
+# Share by which reduced costs must exceed the spare cost before what they price is left
+# out: ten times the tolerance of HiGHS.
+_SAFETY = 1e-6
 # Shares of the known cost that the first lower bounds try: programs of an eighth of the
 # cost have few cells, and where they already reach the needs, no larger one is built.
-_SHARES = 0.125, 0.25, 0.5
+_FIRST_SHARES = 0.125, 0.25, 0.5
 _INFEASIBLE = 2  # a status of linprog
-# Division by smaller costs overflows, and solvers take larger ones for infinite.
-_LEAST_UNIT, _MOST_COST = 1e-290, 1e15
+# Division by smaller costs overflows.
+_LEAST_UNIT = 1e-290
+# Solvers take larger costs for infinite.
+_LARGEST_COST = 1e15
 # Relative rounding error of sums of costs.
 _ROUNDING = 1e-12
-# Share of the time for heuristics: the cost of their point ends branches of the branch
-# and bound, which has the remaining time.
-_STARTING = 0.3
+# Share of the time for heuristics, chosen by hand: the cost of their point ends
+# branches of the branch and bound, which has the remaining time.
+_HEURISTIC_SHARE = 0.3
 # Largest share of an earlier counterfactual's changes in columns that change again: the
 # rows differ where at least half of the changes do, but for rounding.
-_MOST_SHARED = 0.5 + 1e-9
+_LARGEST_OVERLAP = 0.5 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -70,14 +78,12 @@ class Goal:
 
     def limits(self, n_columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weights of changed columns (k, n_columns), and limits of their sums (k,)."""
-        weights, most = (
-            list(self.change_shares),
-            [_MOST_SHARED] * len(self.change_shares),
-        )
+        weights = list(self.change_shares)
+        limits = [_LARGEST_OVERLAP] * len(weights)
         if self.max_changes is not None:
             weights.insert(0, np.ones(n_columns))
-            most.insert(0, self.max_changes)
-        return np.reshape(weights, (-1, n_columns)), np.array(most, dtype=np.float64)
+            limits.insert(0, self.max_changes)
+        return np.reshape(weights, (-1, n_columns)), np.array(limits, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,7 @@ def solve(
     """
     best, least, bounds = None, (np.inf, np.inf), []
     for number, (boxes, starts) in enumerate(alternatives):
+        # The first alternatives get most of the time: they lack least.
         share = 2 / (len(alternatives) - number + 1)
         until = monotonic() + (end - monotonic()) * share
         if goal.objective == "n_changed":
@@ -124,9 +131,9 @@ def solve(
             solved = _cheapest_of_alternative(boxes, starts, best, goal, until)
         bounds.append(solved.lower_bound)
         if solved.point is not None:
-            changes = boxes.n_changes(solved.point[None])[0]
-            few = changes if goal.objective == "n_changed" else 0
-            cost = float(few), boxes.total_cost(solved.point)
+            n_changes = boxes.n_changes(solved.point[None])[0]
+            counted = n_changes if goal.objective == "n_changed" else 0
+            cost = float(counted), boxes.total_cost(solved.point)
             if cost < least:
                 best, least = solved.point, cost
     return Solved(best, min(bounds, default=np.inf))
@@ -141,12 +148,13 @@ def _cheapest_of_alternative(
 ) -> Solved:
     """A point from heuristics and, in the time left, the cheapest; or `best`."""
     now, any_point = monotonic(), goal.objective == "any"
-    until, known_cost = 0.0, np.inf
+    refined_until, known_cost = 0.0, np.inf
     if not any_point:
-        until = now + _STARTING * (end - now) if goal.time_limit else 0.0
+        heuristics_end = now + _HEURISTIC_SHARE * (end - now)
+        refined_until = heuristics_end if goal.time_limit else 0.0
         known_cost = np.inf if best is None else boxes.total_cost(best)
     stop = end if goal.time_limit else np.inf
-    point = boxes.within_cost(known_cost).near_point(starts, until, stop)
+    point = boxes.within_cost(known_cost).near_point(starts, refined_until, stop)
     if point is None or boxes.total_cost(point) > known_cost:
         point = best
     if not goal.time_limit or (any_point and point is not None):
@@ -158,29 +166,32 @@ def _fewest_changes(
     boxes: BoxSums, starts: NDArray[np.intp], goal: Goal, end: float
 ) -> Solved:
     """A point with the fewest changes, the cheapest among these."""
-    unit = [np.where(np.isfinite(cost), 1.0, np.inf) for cost in boxes.costs]
-    for cost, origin in zip(unit, boxes.origin, strict=True):
-        cost[origin] = 0 if np.isfinite(cost[origin]) else np.inf
-    much = 1 + sum(cost[np.isfinite(cost)].max(initial=0) for cost in boxes.costs)
-    both = [a + much * b for a, b in zip(boxes.costs, unit, strict=True)]
+    counts = [np.where(np.isfinite(cost), 1.0, np.inf) for cost in boxes.costs]
+    for changes, origin in zip(counts, boxes.origin, strict=True):
+        changes[origin] = 0 if np.isfinite(changes[origin]) else np.inf
+    # One change more costs more than all columns together.
+    per_change = 1 + sum(cost[np.isfinite(cost)].max(initial=0) for cost in boxes.costs)
+    pairs = zip(boxes.costs, counts, strict=True)
+    both = [cost + per_change * changes for cost, changes in pairs]
     stop = end if goal.time_limit else np.inf
     point = replace(boxes, costs=both).near_point(starts, stop=stop)
     if not goal.time_limit:
         return Solved(point, 0.0)
-    within = boxes.within and replace(boxes.within, costs=0 * boxes.within.costs)
-    counted = replace(boxes, costs=unit, within=within)
+    free = boxes.constraints
+    free = free and replace(free, costs=0 * free.costs)
+    counted = replace(boxes, costs=counts, constraints=free)
     fewest = cheapest_point(counted, point, (end - monotonic()) / 2, step=1.0)
     if fewest.point is None:
         return fewest
-    count = boxes.n_changes(fewest.point[None])[0]
+    n_changes = boxes.n_changes(fewest.point[None])[0]
     limited = replace(
         boxes,
         change_weights=np.vstack([boxes.change_weights, np.ones(len(boxes.origin))]),
-        most_changed=np.append(boxes.most_changed, count),
+        change_limits=np.append(boxes.change_limits, n_changes),
     )
     point = limited.near_point(fewest.point[None], stop=stop)
     solved = cheapest_point(limited, point, end - monotonic())
-    proved = fewest.lower_bound >= count
+    proved = fewest.lower_bound >= n_changes
     return solved if proved else Solved(solved.point, 0.0)
 
 
@@ -188,6 +199,8 @@ def cheapest_point(
     boxes: BoxSums, point: NDArray[np.intp] | None, time_limit: float, step: float = 0.0
 ) -> Solved:
     """Find a cheaper point than a known one, or prove that one the cheapest.
+
+    Branch and bound, the half of the lowest bound first.
 
     Parameters
     ----------
@@ -215,21 +228,21 @@ def cheapest_point(
             return Solved(point, lower)
     while True:
         for half in halves:
-            most = _just_below(known_cost, step)
-            reachable = within_reach(half, most)
+            max_cost = _just_below(known_cost, step)
+            reachable = within_reach(half, max_cost)
             if reachable is None:
                 continue
             program = Program(reachable)
-            bound = max(lower, program.relaxed(most, end - monotonic()))
-            better = program.point()
-            if boxes.holds(better[None])[0] and boxes.total_cost(better) < known_cost:
-                point = better
-                if boxes.within is None:
-                    point = boxes.refined(boxes.descended(better[None], end)[0], end)
+            bound = max(lower, program.relaxed(max_cost, end - monotonic()))
+            rounded = program.point()
+            if boxes.holds(rounded[None])[0] and boxes.total_cost(rounded) < known_cost:
+                point = rounded
+                if boxes.constraints is None:
+                    point = boxes.refined(boxes.descended(rounded[None], end)[0], end)
                 known_cost = boxes.total_cost(point)
-            if bound <= most and np.isfinite(bound):
+            if bound <= max_cost and np.isfinite(bound):
                 heappush(heap, (bound, next(number), program))
-        if not heap or heap[0][0] > most:
+        if not heap or heap[0][0] > max_cost:
             return Solved(point, known_cost if step else known_cost * (1 - GAP))
         if monotonic() > end:
             return Solved(point, min(heap[0][0], known_cost))
@@ -247,37 +260,39 @@ def _just_below(cost: float, step: float = 0.0) -> float:
 def _first_bound(boxes: BoxSums, known_cost: float, end: float) -> float:
     """A lower bound of the cost, from programs of the cells within parts of it."""
     lower = 0.0
-    for share in _SHARES:
+    for share in _FIRST_SHARES:
         if monotonic() > end:
             break
-        most = share * known_cost
-        reachable = within_reach(boxes, most)
+        max_cost = share * known_cost
+        reachable = within_reach(boxes, max_cost)
         if reachable is not None:
-            bound = Program(reachable).relaxed(most, end - monotonic())
-            if not bound > most:
+            bound = Program(reachable).relaxed(max_cost, end - monotonic())
+            if not bound > max_cost:
                 return max(lower, bound)
-        lower = most
+        lower = max_cost
     return lower
 
 
-def within_reach(boxes: BoxSums, most: float) -> BoxSums | None:
+def within_reach(boxes: BoxSums, max_cost: float) -> BoxSums | None:
     """The sums with the cells and boxes of points up to a cost; None if there are none.
 
-    Cells out of reach get infinite costs.
+    Cells out of reach get infinite costs. Fewer cells leave out boxes, and fewer boxes
+    cells, until both stay.
     """
-    costs = [np.where(cost <= most, cost, np.inf) for cost in boxes.costs]
-    boxes = replace(boxes, costs=costs)
-    if not _fix_columns(boxes):
+    costs = [np.where(cost <= max_cost, cost, np.inf) for cost in boxes.costs]
+    fixed = _with_fixed_columns(replace(boxes, costs=costs))
+    if fixed is None:
         return None
+    boxes = fixed
     while True:
-        reachable = _reachable_boxes(boxes, most)
+        least_costs = boxes.least_costs()
+        reachable = _reachable_boxes(boxes, least_costs, max_cost)
         if reachable is None:
             return None
-        mask, column_costs, total = reachable
-        if not mask.all():
-            boxes = boxes.take(mask)
+        if not reachable.all():
+            boxes = boxes.take(reachable)
             continue
-        cell_costs = _reachable_cells(boxes, column_costs, total, most)
+        cell_costs = _reachable_cells(boxes, least_costs, max_cost)
         if cell_costs is None:
             return None
         n_before, n_after = (
@@ -289,61 +304,68 @@ def within_reach(boxes: BoxSums, most: float) -> BoxSums | None:
             return boxes
 
 
-def _fix_columns(boxes: BoxSums) -> bool:
-    """Close the other cells of columns that may not change; False if too many must."""
-    changed = np.array(
+def _with_fixed_columns(boxes: BoxSums) -> BoxSums | None:
+    """The sums with columns fixed at the origin that may not change too.
+
+    None where too many columns have to change.
+    """
+    must_change = np.array(
         [
             np.isinf(cost[origin])
             for cost, origin in zip(boxes.costs, boxes.origin, strict=True)
         ]
     )
-    total = boxes.change_weights @ changed
-    exceeds = total + boxes.change_weights.T > boxes.most_changed
-    for j in np.flatnonzero(exceeds.any(axis=1) & ~changed):
-        is_origin = np.arange(len(boxes.costs[j])) == boxes.origin[j]
-        boxes.costs[j] = np.where(is_origin, boxes.costs[j], np.inf)
-    return bool((total <= boxes.most_changed).all())
+    weight = boxes.change_weights @ must_change
+    if not (weight <= boxes.change_limits).all():
+        return None
+    exceeds = weight + boxes.change_weights.T > boxes.change_limits
+    costs = boxes.costs.copy()
+    for j in np.flatnonzero(exceeds.any(axis=1) & ~must_change):
+        is_origin = np.arange(len(costs[j])) == boxes.origin[j]
+        costs[j] = np.where(is_origin, costs[j], np.inf)
+    return replace(boxes, costs=costs)
 
 
 def _reachable_boxes(
-    boxes: BoxSums, most: float
-) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]] | None:
-    """Mask of boxes in reach, and least costs by column and in all; None if too few."""
-    column_costs = boxes.least_costs()
-    total = column_costs.sum(axis=1)
-    reachable = np.isfinite(total) & (total <= most * (1 + _ROUNDING))
+    boxes: BoxSums, least_costs: NDArray[np.float64], max_cost: float
+) -> NDArray[np.bool_] | None:
+    """Mask of boxes in reach, given least costs (n_boxes, p); None if too few are.
+
+    Boxes are out of reach where they cost too much, or where the best boxes of all
+    other trees do not make up for the gain that is lost.
+    """
+    total = least_costs.sum(axis=1)
+    reachable = np.isfinite(total) & (total <= max_cost * (1 + _ROUNDING))
     starts = _tree_starts(boxes.tree)
     gains = np.where(reachable[:, None], boxes.gains, -np.inf)
     best = np.maximum.reduceat(gains, starts, axis=0)
-    spare = best.sum(axis=0) - boxes.needs
-    if not (spare >= 0).all():
+    surplus = best.sum(axis=0) - boxes.needs
+    if not (surplus >= 0).all():
         return None
     sizes = np.diff(np.append(starts, len(boxes.tree)))
-    reachable &= (np.repeat(best, sizes, axis=0) - gains <= spare).all(axis=1)
-    if not np.logical_or.reduceat(reachable, starts).all():
-        return None
-    return reachable, column_costs, total
+    reachable &= (np.repeat(best, sizes, axis=0) - gains <= surplus).all(axis=1)
+    return reachable if np.logical_or.reduceat(reachable, starts).all() else None
 
 
 def _reachable_cells(
-    boxes: BoxSums,
-    column_costs: NDArray[np.float64],
-    total: NDArray[np.float64],
-    most: float,
+    boxes: BoxSums, least_costs: NDArray[np.float64], max_cost: float
 ) -> list[NDArray[np.float64]] | None:
-    """Costs of the cells, infinite where the sums cannot reach their needs, or None."""
-    starts = _tree_starts(boxes.tree)
+    """Costs of the cells, infinite for those out of reach; None if a column has none.
+
+    A cell is in reach where the best boxes that it leaves to each tree reach the needs.
+    """
+    starts, total = _tree_starts(boxes.tree), least_costs.sum(axis=1)
     costs = []
     for j, cost in enumerate(boxes.costs):
         cells = np.flatnonzero(np.isfinite(cost))
         low, high = boxes.low[:, j], boxes.high[:, j]
-        # Cells with no end of a box between them differ by their cost alone.
-        near = (low <= cells[:, None]) & (high >= cells[:, None])
-        other_costs = total - column_costs[:, j]
-        near &= other_costs + cost[cells][:, None] <= most * (1 + _ROUNDING)
+        usable = (low <= cells[:, None]) & (high >= cells[:, None])
+        other_costs = total - least_costs[:, j]
+        usable &= other_costs + cost[cells][:, None] <= max_cost * (1 + _ROUNDING)
         enough = np.ones(len(cells), dtype=bool)
         for gains, need in zip(boxes.gains.T, boxes.needs, strict=True):
-            best = np.maximum.reduceat(np.where(near, gains, -np.inf), starts, axis=1)
+            usable_gains = np.where(usable, gains, -np.inf)
+            best = np.maximum.reduceat(usable_gains, starts, axis=1)
             enough &= best.sum(axis=1) >= need
         if not enough.any():
             return None
@@ -353,93 +375,114 @@ def _reachable_cells(
 
 
 def _tree_starts(tree: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Positions at which the boxes of each tree begin."""
     return np.flatnonzero(np.diff(tree, prepend=-1))
+
+
+class _CellGroups(NamedTuple):
+    """Groups of neighbouring cells of a column that lie in the same boxes."""
+
+    starts: NDArray[np.intp]  # first cell of each group
+    cheapest: NDArray[np.intp]  # cheapest cell of each group
 
 
 class Program:
     """The linear program whose solutions bound the costs of points.
 
-    Its variables are shares: of the cells from which on the point lies, of boxes, and
-    of changed columns.
+    Its variables, in this order: steps, the share of the point that lies in each group
+    of cells but the first, or beyond; shares of boxes; shares of columns that are
+    changed, where these are limited; and shifts up and down within the cells, where
+    there are constraints.
+
+    Parameters
+    ----------
+    boxes : BoxSums
+        The sums.
     """
 
     def __init__(self, boxes: BoxSums) -> None:
         self.boxes = boxes
         self.groups = [self._grouped(j) for j in range(len(boxes.origin))]
-        sizes = [len(cells) - 1 for _, cells in self.groups]
-        self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-        self.n_steps, self.n_boxes = int(self.first[-1]), len(boxes.tree)
-        n_changes = len(boxes.origin) if len(boxes.most_changed) else 0
+        n_steps = [len(group.starts) - 1 for group in self.groups]
+        self.first_steps = np.concatenate([[0], np.cumsum(n_steps)]).astype(np.intp)
+        self.n_steps, self.n_boxes = int(self.first_steps[-1]), len(boxes.tree)
+        n_changes = len(boxes.origin) if len(boxes.change_limits) else 0
         self.n_shares = self.n_steps + self.n_boxes + n_changes
-        within = boxes.within
-        shifts = np.zeros(0) if within is None else np.tile(within.costs, 2)
+        constraints = boxes.constraints
+        shifts = np.zeros(0) if constraints is None else np.tile(constraints.costs, 2)
         self.costs = np.append(np.zeros(self.n_shares), shifts)
         self.constant = 0.0
-        for j, (_, cells) in enumerate(self.groups):
-            costs = boxes.costs[j][cells]
+        for j, group in enumerate(self.groups):
+            costs = boxes.costs[j][group.cheapest]
             self.constant += costs[0]
-            self.costs[self.first[j] : self.first[j + 1]] = np.diff(costs)
+            self.costs[self._steps_of(j)] = np.diff(costs)
         self.steps = np.full(self.n_steps, 0.5)
 
-    def _grouped(self, j: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Groups of cells in the same boxes: their starts, and their cheapest cells."""
+    def _grouped(self, j: int) -> _CellGroups:
         boxes, cost = self.boxes, self.boxes.costs[j]
         ends = np.concatenate([[0], boxes.low[:, j], boxes.high[:, j] + 1])
         starts = np.unique(ends)
         starts = starts[starts < len(cost)]
-        if boxes.within is not None and j in boxes.within.columns:
+        # Cells of a constrained column differ by their values.
+        if boxes.constraints is not None and j in boxes.constraints.columns:
             starts = np.arange(len(cost))
         groups = np.split(cost, starts[1:])
         cheapest = starts + [group.argmin() for group in groups]
         finite = np.isfinite(cost[cheapest])
-        return starts[finite], cheapest[finite]
+        return _CellGroups(starts[finite], cheapest[finite])
 
     def _steps_of(self, j: int) -> slice:
-        return slice(self.first[j], self.first[j + 1])
+        """The steps of a column among the variables."""
+        return slice(self.first_steps[j], self.first_steps[j + 1])
 
-    def _constraints(self, most: float) -> tuple[csr_array, NDArray[np.float64]]:
+    def _inequalities(self, max_cost: float) -> tuple[csr_array, NDArray[np.float64]]:
         """Matrix and upper limits of the inequalities."""
         rows = _Rows()
-        for j, (starts, cells) in enumerate(self.groups):
-            steps = np.arange(self.first[j], self.first[j + 1])
+        for j, group in enumerate(self.groups):
+            steps = np.arange(*self.first_steps[j : j + 2])
+            # No later step exceeds an earlier one.
             rows.add(np.arange(len(steps) - 1), steps[1:], 1.0)
             rows.add(np.arange(len(steps) - 1), steps[:-1], -1.0)
             rows.end(np.zeros(max(len(steps) - 1, 0)))
             # Groups in which boxes begin and before which they end.
-            begin = np.searchsorted(starts, self.boxes.low[:, j])
-            end = np.searchsorted(starts, self.boxes.high[:, j], side="right")
-            self._share_out(rows, begin, steps, -1.0)
-            self._share_out(rows, end, steps, 1.0)
-            if len(self.boxes.most_changed):
-                self._count_change(rows, j, cells)
+            begin = np.searchsorted(group.starts, self.boxes.low[:, j])
+            end = np.searchsorted(group.starts, self.boxes.high[:, j], side="right")
+            self._limit_boxes(rows, begin, steps, -1.0)
+            self._limit_boxes(rows, end, steps, 1.0)
+            if len(self.boxes.change_limits):
+                self._count_change(rows, j)
         shares = self.n_steps + np.arange(self.n_boxes)
         for gains, need in zip(self.boxes.gains.T, self.boxes.needs, strict=True):
             size = np.abs(gains).max(initial=0) or 1.0
             rows.add(np.zeros(len(shares), np.intp), shares, -gains / size)
             rows.end([-need / size])
         changes = np.arange(self.n_steps + self.n_boxes, self.n_shares)
-        for weights, at_most in zip(
-            self.boxes.change_weights, self.boxes.most_changed, strict=True
+        for weights, limit in zip(
+            self.boxes.change_weights, self.boxes.change_limits, strict=True
         ):
             rows.add(np.zeros(len(changes), np.intp), changes, weights)
-            rows.end([at_most])
-        if self.boxes.within is not None:
-            columns = self.boxes.within.columns.tolist()
-            linear = self.boxes.within.rows(
-                [self.groups[j][1] for j in columns],
-                [np.arange(*self.first[j : j + 2]) for j in columns],
+            rows.end([limit])
+        if self.boxes.constraints is not None:
+            columns = self.boxes.constraints.columns.tolist()
+            program_rows = self.boxes.constraints.program_rows(
+                [self.groups[j].cheapest for j in columns],
+                [np.arange(*self.first_steps[j : j + 2]) for j in columns],
                 self.n_shares,
-                most,
+                max_cost,
             )
-            for variables, values, limit in linear:
+            for variables, values, limit in program_rows:
                 rows.add(np.zeros(len(values), np.intp), variables, values)
                 rows.end([limit])
         return rows.matrix(len(self.costs)), np.concatenate(rows.limits)
 
-    def _share_out(
+    def _limit_boxes(
         self, rows: _Rows, ends: NDArray[np.intp], steps: NDArray[np.intp], side: float
     ) -> None:
-        """Boxes of a tree beyond a step have at most the share of points beyond it."""
+        """Boxes of a tree beyond a step have at most the share of points beyond it.
+
+        `side` is -1 for boxes that begin there or later, and 1 for those that end
+        before it. `ends` are the groups at which boxes do.
+        """
         used = np.flatnonzero((ends > 0) & (ends <= len(steps)))
         tree = self.boxes.tree[used]
         key = np.unique(tree * (len(steps) + 1) + ends[used])
@@ -450,33 +493,39 @@ class Program:
         rows.add(np.arange(len(key)), steps[step - 1], side)
         rows.end(np.full(len(key), max(side, 0.0)))
 
-    def _count_change(self, rows: _Rows, j: int, cells: NDArray[np.intp]) -> None:
+    def _count_change(self, rows: _Rows, j: int) -> None:
         """A column is changed by the share that is not in the origin's cell."""
-        change = self.n_steps + self.n_boxes + j
+        cells, change = self.groups[j].cheapest, self.n_steps + self.n_boxes + j
         position = np.flatnonzero(cells == self.boxes.origin[j])
         rows.add([0], [change], -1.0)
         if not len(position):
             rows.end([-1.0])
             return
-        step = self.first[j] + position[0] - 1
+        step = self.first_steps[j] + position[0] - 1
         if position[0] > 0:
             rows.add([0], [step], -1.0)
         if position[0] < len(cells) - 1:
             rows.add([0], [step + 1], 1.0)
         rows.end([-1.0 if position[0] > 0 else 0.0])
 
-    def relaxed(self, most: float, time_limit: float) -> float:
-        """A lower bound of the costs; drops what no point up to `most` needs."""
-        matrix, limits = self._constraints(most)
+    def relaxed(self, max_cost: float, time_limit: float) -> float:
+        """Solve the program: a lower bound of the costs, infinite if infeasible.
+
+        Keeps the solution, and drops from the sums what no point up to a cost needs.
+        """
+        matrix, limits = self._inequalities(max_cost)
         tree = np.unique(self.boxes.tree, return_inverse=True)[1]
         shares = self.n_steps + np.arange(self.n_boxes)
         shape = tree[-1] + 1, len(self.costs)
-        unit = max(_UNIT, self.costs.max(initial=0)) if np.isinf(most) else most
+        if np.isinf(max_cost):
+            unit = max(_PROGRAM_COST, self.costs.max(initial=0))
+        else:
+            unit = max_cost
         unit = max(unit, _LEAST_UNIT)
         bounds = np.tile([0.0, 1.0], (len(self.costs), 1))
         bounds[self.n_shares :, 1] = np.inf
         solved = linprog(
-            np.minimum(self.costs / unit * _UNIT, _MOST_COST),
+            np.minimum(self.costs / unit * _PROGRAM_COST, _LARGEST_COST),
             A_ub=matrix,
             b_ub=limits,
             A_eq=csr_array((np.ones(len(tree)), (tree, shares)), shape=shape),
@@ -490,22 +539,22 @@ class Program:
         if solved.status != 0:
             return 0.0
         self.steps = solved.x[: self.n_steps]
-        reduced = solved.lower.marginals + solved.upper.marginals
-        lower = solved.fun / _UNIT * unit + self.constant
-        spare = (most - lower) / unit * _UNIT * (1 + _MORE) + _MORE
-        self._leave_out(reduced > spare, -reduced > spare)
+        reduced_costs = solved.lower.marginals + solved.upper.marginals
+        lower = solved.fun / _PROGRAM_COST * unit + self.constant
+        spare = (max_cost - lower) / unit * _PROGRAM_COST * (1 + _SAFETY) + _SAFETY
+        self._leave_out(reduced_costs > spare, -reduced_costs > spare)
         return lower
 
     def _leave_out(self, is_zero: NDArray[np.bool_], is_one: NDArray[np.bool_]) -> None:
         """Drop steps and boxes whose share is zero, or one, in all points sought."""
         costs = [cost.copy() for cost in self.boxes.costs]
-        for j, (starts, _) in enumerate(self.groups):
-            never = np.flatnonzero(is_zero[self._steps_of(j)])
-            always = np.flatnonzero(is_one[self._steps_of(j)])
-            if len(never):
-                costs[j][starts[never[0] + 1] :] = np.inf
-            if len(always):
-                costs[j][: starts[always[-1] + 1]] = np.inf
+        for j, group in enumerate(self.groups):
+            zero_steps = np.flatnonzero(is_zero[self._steps_of(j)])
+            one_steps = np.flatnonzero(is_one[self._steps_of(j)])
+            if len(zero_steps):
+                costs[j][group.starts[zero_steps[0] + 1] :] = np.inf
+            if len(one_steps):
+                costs[j][: group.starts[one_steps[-1] + 1]] = np.inf
         shares = slice(self.n_steps, self.n_steps + self.n_boxes)
         self.boxes = replace(self.boxes.take(~is_zero[shares]), costs=costs)
 
@@ -513,35 +562,36 @@ class Program:
         """The point whose cells are nearest to the solution."""
         return np.array(
             [
-                cells[(self.steps[self._steps_of(j)] > 0.5).sum()]
-                for j, (_, cells) in enumerate(self.groups)
+                group.cheapest[(self.steps[self._steps_of(j)] > 0.5).sum()]
+                for j, group in enumerate(self.groups)
             ]
         )
 
     def halves(self) -> Iterator[BoxSums]:
-        """The sums on either side of a cut of a column."""
-        unsure = self.steps * (1 - self.steps)
-        unsure[unsure < _UNDECIDED] = 0
-        sizes = np.diff(self.first)
-        if len(self.boxes.most_changed):
+        """The sums on both sides of a cut of a column; none where all have one cell."""
+        if len(self.boxes.change_limits):
             changed = self._changed()
             j = int((changed * (1 - changed)).argmax())
             if _UNDECIDED < changed[j] < 1 - _UNDECIDED:
                 cells = np.arange(len(self.boxes.costs[j]))
                 yield from _cut(self.boxes, j, cells == self.boxes.origin[j])
                 return
-        split = unsure * self._fewer_boxes()
-        # A solution of shares 0 and 1 misses its needs by rounding: any cut will do.
-        for doubt in (
-            split * np.abs(self.costs[: self.n_steps]),
-            split,
-            unsure,
-            np.repeat(sizes, sizes),
+        n_steps = np.diff(self.first_steps)
+        undecided = self.steps * (1 - self.steps)
+        undecided[undecided < _UNDECIDED] = 0
+        fewer_boxes = undecided * self._fewer_boxes()
+        # The first of these scores that prefers any step decides on the cut. A solution
+        # of shares 0 and 1 misses its needs by rounding: any cut will do.
+        for score in (
+            fewer_boxes * np.abs(self.costs[: self.n_steps]),
+            fewer_boxes,
+            undecided,
+            np.repeat(n_steps, n_steps),
         ):
-            if doubt.any():
-                step = doubt.argmax()
-                j = int(np.repeat(np.arange(len(sizes)), sizes)[step])
-                start = self.groups[j][0][step - self.first[j] + 1]
+            if score.any():
+                step = score.argmax()
+                j = int(np.repeat(np.arange(len(n_steps)), n_steps)[step])
+                start = self.groups[j].starts[step - self.first_steps[j] + 1]
                 cells = np.arange(len(self.boxes.costs[j]))
                 yield from _cut(self.boxes, j, cells < start)
                 return
@@ -549,19 +599,19 @@ class Program:
     def _fewer_boxes(self) -> NDArray[np.float64]:
         """Numbers of boxes that a cut at each step drops from both halves at least."""
         fewer = np.zeros(self.n_steps)
-        for j, (starts, _) in enumerate(self.groups):
+        for j, group in enumerate(self.groups):
             low, high = np.sort(self.boxes.low[:, j]), np.sort(self.boxes.high[:, j])
-            beyond = len(low) - np.searchsorted(low, starts[1:])
-            before = np.searchsorted(high, starts[1:])
+            beyond = len(low) - np.searchsorted(low, group.starts[1:])
+            before = np.searchsorted(high, group.starts[1:])
             fewer[self._steps_of(j)] = np.minimum(beyond, before)
         return fewer
 
     def _changed(self) -> NDArray[np.float64]:
         """The share of each column that is not in the origin's cell."""
         changed = np.ones(len(self.groups))
-        for j, (_, cells) in enumerate(self.groups):
+        for j, group in enumerate(self.groups):
             shares = -np.diff(np.r_[1.0, self.steps[self._steps_of(j)], 0.0])
-            changed[j] -= shares[cells == self.boxes.origin[j]].sum()
+            changed[j] -= shares[group.cheapest == self.boxes.origin[j]].sum()
         return changed
 
 
@@ -574,7 +624,10 @@ def _cut(boxes: BoxSums, j: int, first: NDArray[np.bool_]) -> Iterator[BoxSums]:
 
 
 class _Rows:
-    """Rows of a sparse matrix and their upper limits, built block by block."""
+    """Rows of a sparse matrix and their upper limits, built block by block.
+
+    A block has its entries added, then its limits, which end it.
+    """
 
     def __init__(self) -> None:
         self.limits: list[NDArray[np.float64] | list[float]] = []
@@ -587,13 +640,13 @@ class _Rows:
         columns: NDArray[np.intp] | list[int],
         values: NDArray[np.float64] | float,
     ) -> None:
-        """Entries of the next rows."""
+        """Add entries of the current block; its rows count from 0."""
         rows = np.asarray(rows, dtype=np.intp) + self._n_rows
         columns = np.asarray(columns)
         self._entries.append((rows, columns, np.broadcast_to(values, len(rows))))
 
     def end(self, limits: NDArray[np.float64] | list[float]) -> None:
-        """Finish rows that have these limits."""
+        """End a block of rows that have these limits."""
         self.limits.append(limits)
         self._n_rows += len(limits)
 

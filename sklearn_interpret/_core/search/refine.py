@@ -1,4 +1,7 @@
-"""Fewer and smaller changes of points for which a condition holds."""
+"""Fewer and smaller changes of points for which a condition holds.
+
+All points are refined together, so that each round asks the model few questions.
+"""
 
 from collections.abc import Callable
 
@@ -6,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Rounds of shrinking, each of four calls of the model, where each saves just enough.
-_MOST_ROUNDS = 20
+_MAX_ROUNDS = 20
 # Least saving of a round, relative to the cost, that starts another one.
 _LEAST_SAVING = 1e-2
-# Cuts of a change, each within the interval in which it ceases to hold: three leave an
-# interval of 1/8000 of the change.
-_CUTS = 3
-# Shares at which it is cut; changes that fail at the first share stay.
+# Cuts of a change, each within the interval in which the condition ceases to hold:
+# three leave an interval of 1/8000 of the change.
+_N_CUTS = 3
+# Shares of a change at which it is cut: 20 equal parts, and small ones, for changes
+# that hardly shrink. Changes that fail at the first share stay.
 _SHARES = np.append([1e-5, 1e-4, 1e-3, 1e-2], np.arange(1, 21) / 20)[:, None]
 
 
@@ -92,10 +96,10 @@ class Refinement:
             remaining = np.where(self._has_units(column, origins), 1 - share, 0)
             undone = origins + remaining * (cells - origins)
             undone, holds = self._tried(point, column, undone)
-            gains = self._costs(cells, undone, column)
-            moved = np.flatnonzero(holds & (gains > 0))
-            point, column = point[moved], column[moved]
-            self._take(point, column, undone[moved], gains[moved])
+            savings = self._costs(cells, undone, column)
+            useful = np.flatnonzero(holds & (savings > 0))
+            point, column = point[useful], column[useful]
+            self._exchange(point, column, undone[useful], savings[useful])
             active[:] = False
             active[point] = True
 
@@ -108,7 +112,7 @@ class Refinement:
         """Undo changes and shrink the others, until little is saved."""
         self.undo()
         active = np.ones(len(self.values), dtype=bool)
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             if not active.any():
                 break
             before = self.costs_of_changes().sum(axis=1)
@@ -119,31 +123,34 @@ class Refinement:
     def _shrink(self, active: NDArray[np.bool_]) -> None:
         """Move cells of active points towards their origins as far as it holds.
 
-        Each column is moved by itself; moves are taken, the largest gain first, as far
+        Each cell is moved by itself; moves are kept, the largest saving first, as far
         as they hold together.
         """
         point, column = np.nonzero(self.costs_of_changes() * active[:, None])
-        start, end = self.values[point, column], self.origins[point, column]
-        good, moves = start.copy(), np.arange(len(point))
-        for _ in range(_CUTS):
-            near, far = good[moves], end[moves]
+        before = self.values[point, column]
+        # The condition holds at the first of these, and ceases to hold by the second.
+        holding, failing = before.copy(), self.origins[point, column]
+        moves = np.arange(len(point))
+        for _ in range(_N_CUTS):
+            near, far = holding[moves], failing[moves]
             # Changes without units are undone entirely.
-            small = self._has_units(column[moves], far)
-            cells = np.where(small, near + _SHARES * (far - near), far)
+            is_gradual = self._has_units(column[moves], far)
+            cells = np.where(is_gradual, near + _SHARES * (far - near), far)
             tried, holds = self._tried(
                 np.tile(point[moves], len(cells)),
                 np.tile(column[moves], len(cells)),
                 cells.ravel(),
             )
             cells, holds = tried.reshape(cells.shape), holds.reshape(cells.shape)
+            # Position of the farthest cut that holds; 0 for none.
             last = (holds * np.arange(1, len(cells) + 1)[:, None]).max(axis=0)
             cuts, every = np.vstack([near, cells]), np.arange(len(moves))
-            good[moves] = cuts[last, every]
+            holding[moves] = cuts[last, every]
             # Changes that cannot move, and those undone, are finished.
             between = (last > 0) & (last < len(cells))
-            end[moves[between]] = cells[last[between], every[between]]
+            failing[moves[between]] = cells[last[between], every[between]]
             moves = moves[between]
-        self._take(point, column, good, self._costs(good, start, column))
+        self._exchange(point, column, holding, self._costs(holding, before, column))
 
     def _tried(
         self,
@@ -161,20 +168,21 @@ class Refinement:
         holds = self._holds(trials, self.index[point])
         return trials[cell_index], holds
 
-    def _take(
+    def _exchange(
         self,
         point: NDArray[np.intp],
         column: NDArray[np.intp],
         cells: NDArray[np.float64],
-        gains: NDArray[np.float64],
+        savings: NDArray[np.float64],
     ) -> None:
-        """Exchange cells, the largest gain first, as far as it holds together.
+        """Exchange cells, the largest saving first, as far as it holds together.
 
         Each exchange holds by itself.
         """
-        order = np.lexsort((-gains, point))
+        order = np.lexsort((-savings, point))
         point, column, cells = point[order], column[order], cells[order]
         rank = np.arange(len(point)) - np.searchsorted(point, point)
+        # Trial i has the exchanges of its point up to i.
         together, trials = self.values.copy(), self.values[point]
         for turn in range(rank.max(initial=-1) + 1):
             in_turn = rank == turn

@@ -2,8 +2,8 @@
 
 The largest cost of a point's cells is one of finitely many sizes. A size is feasible if
 some point without dearer cells reaches the needs: sums of the best boxes often refute
-it, changes of single cells often confirm it, and branch and bound decides the rest.
-Bisection finds the least feasible size.
+it, a beam search by exchanges of single cells often confirms it, and branch and bound
+decides the rest. Bisection finds the least feasible size.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from sklearn_interpret._core.search.programs import Program, Solved, within_reac
 if TYPE_CHECKING:
     from sklearn_interpret._core.search.boxes import BoxSums
 
-# Known points from which climbs start at each size: one block of `BoxSums.attained`.
+# Known points from which a beam search starts at each size: one block of
+# `BoxSums.attained`.
 _STARTS = 16
 # Share of the time for each size at first, and the factor by which it grows: easy sizes
 # narrow the interval before hard ones get half of the time, in the third round.
-_FIRST, _LONGER = 1 / 32, 4
+_FIRST_SHARE = 1 / 32
+_GROWTH = 4
 # Share of an interval of sizes that is left undecided until sizes get more time: sizes
 # close to the least one are the hardest to decide.
 _ROUGHLY = 0.1
@@ -51,25 +53,28 @@ def nearest_point(
     """
     end = monotonic() + time_limit
     search = _Search(alternatives)
-    # Without time, sums of the best boxes alone refute sizes.
-    search.low = search.first(lambda position: search.status(position, 0.0, 0.0))
+    # Without time, sums of the best boxes alone refute sizes; then one program each.
+    search.low = search.first(partial(search.is_not_refuted, seconds=0.0, end=0.0))
     search.low = search.first(
-        lambda position: search.status(position, 0.0, end), roughly=_ROUGHLY
+        partial(search.is_not_refuted, seconds=0.0, end=end), roughly=_ROUGHLY
     )
-    search.first(search.climbs, roughly=_ROUGHLY)
-    seconds = _FIRST * time_limit
+    search.first(search.is_attained, roughly=_ROUGHLY)
+    seconds = _FIRST_SHARE * time_limit
     while search.low < search.high and monotonic() < end:
         search.low = search.first(
-            partial(search.status, seconds=seconds, end=end),
+            partial(search.is_not_refuted, seconds=seconds, end=end),
             step=search.high - search.low,
             roughly=_ROUGHLY,
         )
-        seconds *= _LONGER
+        seconds *= _GROWTH
     return Solved(search.few_changed(), search.sizes[min(search.low, search.high)])
 
 
 class _Search:
-    """The interval of sizes between the lowest not refuted and the least confirmed."""
+    """The interval of sizes between the lowest not refuted and the least confirmed.
+
+    `low` and `high` are their positions in the sorted `sizes`.
+    """
 
     def __init__(
         self, alternatives: Sequence[tuple[BoxSums, NDArray[np.intp]]]
@@ -81,19 +86,22 @@ class _Search:
         self.low, self.high = 0, len(self.sizes) - 1
         # The lowest size not refuted, of each alternative.
         self.lowest = np.zeros(len(alternatives), dtype=np.intp)
-        self.best: tuple[int, NDArray[np.intp]] | None = None
+        self.best_point: NDArray[np.intp] | None = None
+        self.best_alternative = 0  # the number of the sums that it satisfies
 
     def first(
-        self, enough: Callable[[int], bool], step: int = 1, roughly: float = 0.0
+        self, is_enough: Callable[[int], bool], step: int = 1, roughly: float = 0.0
     ) -> int:
         """The first position for which a function is true, or a little before it.
 
-        Positions are tried in growing steps, from `step` on.
+        Positions are tried in growing steps, from `step` on. A share `roughly` of the
+        interval is left undecided.
         """
         low, high = self.low, self.high
         while high - low > roughly * (self.high - self.low):
             position = min(low + step - 1, (low + high) // 2)
-            if enough(position):
+            if is_enough(position):
+                # The function may have lowered `self.high`.
                 high = min(position, self.high)
             else:
                 low, step = position + 1, 2 * step
@@ -103,26 +111,23 @@ class _Search:
         """Alternatives not refuted at a size, with the cells up to it alone."""
         for number in np.flatnonzero(self.lowest <= position).tolist():
             alternative = self.alternatives[number]
-            costs = [
-                np.where(c <= self.sizes[position], c, np.inf)
-                for c in alternative.costs
-            ]
-            reached = within_reach(replace(alternative, costs=costs), np.inf)
-            if reached is None:
+            limited = _with_costs_up_to(alternative, self.sizes[position])
+            reachable = within_reach(limited, np.inf)
+            if reachable is None:
                 self.lowest[number] = position + 1
             else:
-                yield number, reached
+                yield number, reachable
 
-    def climbs(self, position: int) -> bool:
-        """Whether changes of single cells lead to a point that reaches the needs."""
-        best = [] if self.best is None else [self.best[1]]
+    def is_attained(self, position: int) -> bool:
+        """Whether exchanges of single cells lead to a point that reaches the needs."""
+        best = [] if self.best_point is None else [self.best_point]
         return any(
-            self._climbs(number, boxes, [*best, boxes.origin, *self.starts[number]])
+            self._attains(number, boxes, [*best, boxes.origin, *self.starts[number]])
             for number, boxes in self._not_refuted(position)
         )
 
-    def status(self, position: int, seconds: float, end: float) -> bool:
-        """True if a size is feasible, or undecided at the time limit."""
+    def is_not_refuted(self, position: int, seconds: float, end: float) -> bool:
+        """Whether a size is feasible, or undecided after some seconds, or at `end`."""
         until = min(monotonic() + seconds, end)
         for number, boxes in self._not_refuted(position):
             if monotonic() >= end:
@@ -137,9 +142,11 @@ class _Search:
                     continue
                 point = program.point()
                 if reachable.holds(point[None])[0]:
-                    return self._keep(number, point)
-                # A climb takes as long as a program: only the last half starts one.
-                if not stack and self._climbs(number, reachable, [point]):
+                    self._keep(number, point)
+                    return True
+                # A beam search takes as long as a program: only the last half starts
+                # one.
+                if not stack and self._attains(number, reachable, [point]):
                     return True
                 if monotonic() > until:
                     return True
@@ -147,31 +154,38 @@ class _Search:
             self.lowest[number] = position + 1
         return False
 
-    def _climbs(
+    def _attains(
         self, number: int, boxes: BoxSums, points: list[NDArray[np.intp]]
     ) -> bool:
-        """Keep the point that a climb by single cells attains, if it attains one."""
-        cells = [np.flatnonzero(np.isfinite(cost)) for cost in boxes.costs]
+        """Whether a beam search attains a point, which is then kept."""
+        usable = [np.flatnonzero(np.isfinite(cost)) for cost in boxes.costs]
+        columns = np.array(points[:_STARTS]).T
         near = [
-            c[np.abs(c - x[:, None]).argmin(axis=1)]
-            for c, x in zip(cells, np.array(points[:_STARTS]).T, strict=True)
+            cells[np.abs(cells - of_points[:, None]).argmin(axis=1)]
+            for cells, of_points in zip(usable, columns, strict=True)
         ]
         attained = boxes.attained(np.transpose(near))
-        return attained is not None and self._keep(number, attained)
+        if attained is not None:
+            self._keep(number, attained)
+        return attained is not None
 
-    def _keep(self, number: int, point: NDArray[np.intp]) -> bool:
-        """Keep a point that reaches the needs."""
+    def _keep(self, number: int, point: NDArray[np.intp]) -> None:
+        """Keep a point that reaches the needs, and lower `high` to its size."""
         costs = self.alternatives[number].costs
         size = max(cost[cell] for cost, cell in zip(costs, point, strict=True))
         self.high = int(np.searchsorted(self.sizes, size))
-        self.best = number, point
-        return True
+        self.best_alternative, self.best_point = number, point
 
     def few_changed(self) -> NDArray[np.intp] | None:
         """The best point without needless changes, or None."""
-        if self.best is None:
+        if self.best_point is None:
             return None
-        number, point = self.best
-        alternative, size = self.alternatives[number], self.sizes[self.high]
-        costs = [np.where(cost <= size, cost, np.inf) for cost in alternative.costs]
-        return replace(alternative, costs=costs).descended(point[None])[0]
+        alternative = self.alternatives[self.best_alternative]
+        limited = _with_costs_up_to(alternative, self.sizes[self.high])
+        return limited.descended(self.best_point[None])[0]
+
+
+def _with_costs_up_to(boxes: BoxSums, size: float) -> BoxSums:
+    """The sums where no cell may cost more than a size."""
+    costs = [np.where(cost <= size, cost, np.inf) for cost in boxes.costs]
+    return replace(boxes, costs=costs)

@@ -35,7 +35,8 @@ def product_test(
         For one product, the statistic is the square of Student's.
     """
     total = weights.sum()
-    # The statistic does not depend on scales, but the search for rounding errors does.
+    # Scaled to a largest size of one: the statistic does not depend on scales, but what
+    # counts as a rounding error does.
     largest = np.abs(held_out).max(axis=0)
     scale = np.where(largest > 0, largest, 1.0)
     means = weights @ products / total / scale
@@ -43,13 +44,14 @@ def product_test(
     covariance = deviations.T @ (deviations * weights[:, None])
     variances, directions = np.linalg.eigh(covariance / max(total - 1, 1.0))
     varying = variances > _NEGLIGIBLE * max(variances[-1], 0.0)
-    q = varying.sum()
-    if not 0 < q < total:
+    n_varying = varying.sum()
+    if not 0 < n_varying < total:
         return 0.0, 1.0
     projections = means @ directions[:, varying]
     statistic = float(total * (projections**2 / variances[varying]).sum())
-    ratio = statistic * (total - q) / (q * (total - 1))
-    return statistic, float(f.sf(ratio, q, total - q))
+    dof = n_varying, total - n_varying
+    ratio = statistic * dof[1] / (dof[0] * (total - 1))
+    return statistic, float(f.sf(ratio, *dof))
 
 
 def one_sided_test(

@@ -11,25 +11,28 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
 _Side = Literal["left", "right"]
 
 # Values searched for in one block: 96 KB, which fit the second cache of a core.
 AT_ONCE = 3 * 2**12
-# With fewer values, the table of cells costs more than it saves.
-_MANY = 2**10
+# With fewer values, the table of cells of `NodeSearch` costs more than it saves. Chosen
+# by hand.
+_MANY_VALUES = 2**10
 # Largest number of intervals, where there are fewer rows: limits the memory of a
 # number of intervals that is too large by mistake.
-_MOST_INTERVALS = 2**20
+_MAX_INTERVALS = 2**20
 
 
 def numeric_grid(
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
+    values: _Array,
+    weights: _Array | None,
     resolution: int,
     percentiles: tuple[float, float],
     *,
     observed_only: bool = False,
-) -> NDArray[np.float64]:
+) -> _Array:
     """At most `resolution` increasing points at which an effect is evaluated.
 
     Up to `resolution` distinct values (n,) are the points. Otherwise the points
@@ -54,16 +57,14 @@ def numeric_grid(
     return nearest(points, distinct)
 
 
-def _evenly_spaced(low: float, high: float, n_points: int) -> NDArray[np.float64]:
+def _evenly_spaced(low: float, high: float, n_points: int) -> _Array:
     """As :func:`numpy.linspace`, over ranges of any size."""
     with np.errstate(over="ignore"):
         scale = 1 if np.isfinite(high - low) else 2
     return scale * np.linspace(low / scale, high / scale, n_points)
 
 
-def nearest(
-    points: NDArray[np.float64], candidates: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def nearest(points: _Array, candidates: _Array) -> _Array:
     """Distinct members of the increasing `candidates` that are nearest to `points`."""
     right = np.searchsorted(candidates, points).clip(1, len(candidates) - 1)
     left = right - 1
@@ -71,9 +72,7 @@ def nearest(
     return candidates[np.unique(np.where(take_left, left, right))]
 
 
-def interval_edges(
-    values: NDArray[np.float64], weights: NDArray[np.float64] | None, n_intervals: int
-) -> NDArray[np.float64]:
+def interval_edges(values: _Array, weights: _Array | None, n_intervals: int) -> _Array:
     """Edges of at most `n_intervals` intervals of nearly equal weight, increasing.
 
     The distinct inverted-CDF quantiles of the values (n,) at k / K, k = 1..K, after the
@@ -84,8 +83,8 @@ def interval_edges(
 
 
 def conditioning_edges(
-    values: NDArray[np.float64], weights: NDArray[np.float64] | None, n_intervals: int
-) -> NDArray[np.float64]:
+    values: _Array, weights: _Array | None, n_intervals: int
+) -> _Array:
     """Edges of intervals to condition on: few distinct values get one each.
 
     As :func:`interval_edges`, but the first interval may hold the smallest value
@@ -97,18 +96,15 @@ def conditioning_edges(
     return np.append(values.min(), ends)
 
 
-def _quantiles(
-    values: NDArray[np.float64], weights: NDArray[np.float64] | None, n_intervals: int
-) -> NDArray[np.float64]:
+def _quantiles(values: _Array, weights: _Array | None, n_intervals: int) -> _Array:
+    """Values at the shares k / K of the weight, k = 1..K."""
     # More intervals than rows end at each row, unless its weight is very small.
-    n_intervals = min(n_intervals, max(len(values), _MOST_INTERVALS))
+    n_intervals = min(n_intervals, max(len(values), _MAX_INTERVALS))
     probabilities = np.arange(1, n_intervals + 1) / n_intervals
     return weighted_quantile(values, probabilities, weights)
 
 
-def interval_index(
-    values: NDArray[np.float64], edges: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def interval_index(values: _Array, edges: _Array) -> NDArray[np.intp]:
     """Index of the interval (z_{k-1}, z_k] of each value (n,), the first one closed.
 
     -1 for NaN and for values outside the edges (K + 1,); of these the first two may be
@@ -124,7 +120,7 @@ def interval_index(
 
 
 def search_sorted(
-    nodes: NDArray[np.float64], values: NDArray[np.float64], side: _Side = "left"
+    nodes: _Array, values: _Array, side: _Side = "left"
 ) -> NDArray[np.intp]:
     """:func:`numpy.searchsorted`, several times faster for many values."""
     search = search_among(nodes, len(values), side)
@@ -136,10 +132,10 @@ def search_sorted(
 
 
 def search_among(
-    nodes: NDArray[np.float64], n_values: int, side: _Side = "left"
-) -> Callable[[NDArray[np.float64]], NDArray[np.intp]]:
+    nodes: _Array, n_values: int, side: _Side = "left"
+) -> Callable[[_Array], NDArray[np.intp]]:
     """The quickest function from blocks of `n_values` in all to their positions."""
-    if n_values < _MANY + len(nodes):
+    if n_values < _MANY_VALUES + len(nodes):
         return lambda values: nodes.searchsorted(values, side)
     return NodeSearch(nodes, side)
 
@@ -152,48 +148,50 @@ class NodeSearch:
     the position; values in cells with several nodes are searched for.
     """
 
-    def __init__(self, nodes: NDArray[np.float64], side: _Side = "left") -> None:
+    def __init__(self, nodes: _Array, side: _Side = "left") -> None:
         m = len(nodes)
         self._nodes, self._side = nodes, side
-        self._passes = np.less if side == "left" else np.less_equal
+        self._is_passed = np.less if side == "left" else np.less_equal
+        # About eight cells for each node, at least 2^11 and at most 2^16 in all.
         self._n_cells = 2 ** min(max((8 * m).bit_length(), 11), 16)
         with np.errstate(all="ignore"):
             span = nodes[-1] - nodes[0] if m else 0.0
             self._scale = (self._n_cells - 4) / np.float64(span)
             self._shift = 2 - nodes[0] * self._scale if m else np.nan
-        self._even = bool(0 < self._scale < np.inf and np.isfinite(self._shift))
-        if self._even:
+        self._has_cells = bool(0 < self._scale < np.inf and np.isfinite(self._shift))
+        if self._has_cells:
             counts = np.bincount(self._cells(nodes), minlength=self._n_cells)
-            self._below = np.cumsum(counts) - counts
-            self._below[0] = m  # where a cast of NaN ends up
-            self._below[counts > 1] = m + 1
-            self._following = np.append(nodes, [np.nan, np.nan])
+            # Number of nodes below each cell; m + 1 where it holds several.
+            self._n_below = np.cumsum(counts) - counts
+            self._n_below[0] = m  # where a cast of NaN ends up
+            self._n_below[counts > 1] = m + 1
+            self._next_node = np.append(nodes, [np.nan, np.nan])
 
-    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    def __call__(self, values: _Array) -> NDArray[np.intp]:
         """Positions (n,), intp, of values (n,) among the nodes."""
-        if not self._even:
+        if not self._has_cells:
             return np.searchsorted(self._nodes, values, side=self._side)
         with np.errstate(over="ignore", invalid="ignore"):
-            positions = self._below.take(self._cells(values), mode="clip")
-            positions += self._passes(self._following.take(positions), values)
+            positions = self._n_below.take(self._cells(values), mode="clip")
+            positions += self._is_passed(self._next_node.take(positions), values)
         in_shared_cell = positions > len(self._nodes)
         if in_shared_cell.any():
             searched = values[in_shared_cell]
             positions[in_shared_cell] = self._nodes.searchsorted(searched, self._side)
         return positions
 
-    def _cells(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    def _cells(self, values: _Array) -> NDArray[np.intp]:
+        """The cell of each value; nodes have the cells from 2 on."""
         cells = np.multiply(values, self._scale, dtype=np.float64)
         cells += self._shift
         return cells.clip(1, self._n_cells - 1, out=cells).astype(np.intp)
 
 
-def grid_position(
-    values: NDArray[np.float64], nodes: NDArray[np.float64]
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Left neighbour (m,) of values among increasing nodes, share of the way onwards.
+def grid_position(values: _Array, nodes: _Array) -> tuple[NDArray[np.intp], _Array]:
+    """Left neighbours (m,) of values among increasing nodes, and shares (m,).
 
-    Values beyond the nodes count as the nearest one; the share is NaN where they are.
+    The share is that of the way from there to the next node; NaN for NaN. Values beyond
+    the nodes count as the nearest one.
     """
     low, share = np.empty(len(values), dtype=np.intp), np.empty(len(values))
     for rows, *position in _grid_positions(values, nodes):
@@ -202,8 +200,8 @@ def grid_position(
 
 
 def _grid_positions(
-    values: NDArray[np.float64], nodes: NDArray[np.float64]
-) -> Iterator[tuple[slice, NDArray[np.intp], NDArray[np.float64]]]:
+    values: _Array, nodes: _Array
+) -> Iterator[tuple[slice, NDArray[np.intp], _Array]]:
     """Slices of the values with the result of `grid_position` for them."""
     with np.errstate(over="ignore"):
         gaps = np.diff(nodes)
@@ -223,10 +221,10 @@ def _grid_positions(
 
 def grid_masses(
     lows: Sequence[NDArray[np.intp]],
-    shares: Sequence[NDArray[np.float64]],
+    shares: Sequence[_Array],
     shape: tuple[int, ...],
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    weights: _Array,
+) -> _Array:
     """Weight that rows put on each point of a grid over which they interpolate.
 
     The weighted mean over the rows of a (bi)linear function of the grid is its values
@@ -245,31 +243,27 @@ def grid_masses(
 
 
 def grid_sums(
-    low: NDArray[np.intp],
-    share: NDArray[np.float64],
-    n_points: int,
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Summed weights of rows, those times the share, and times its square: (3, n).
+    low: NDArray[np.intp], share: _Array, n_points: int, weights: _Array
+) -> _Array:
+    """Sums of weights, times the share to the power 0, 1 and 2: (3, n_points).
 
-    By the left neighbour of each row, whose `low` and `share` are those of
-    :func:`grid_position`; `weights` (m,) are the rows'.
+    Of the rows by their left neighbour. `low` and `share` (m,) are those of
+    :func:`grid_position`, `weights` (m,) those of the rows. Means and variances of
+    curves over the rows follow from these sums.
     """
-    first = weights * share
-    products = weights, first, first * share
+    times_share = weights * share
+    products = weights, times_share, times_share * share
     return np.stack([np.bincount(low, values, n_points) for values in products])
 
 
-def masses_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def masses_of_sums(sums: _Array) -> _Array:
     """Shares of the rows' weight on each point of the grid, from :func:`grid_sums`."""
     masses = sums[0] - sums[1]
     masses[1:] += sums[1, :-1]
     return masses / (sums[0].sum() or 1.0)
 
 
-def variance_of_sums(
-    curves: NDArray[np.float64], sums: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def variance_of_sums(curves: _Array, sums: _Array) -> _Array:
     """Variance over the rows of the interpolated `curves` (k, n): (k,)."""
     rises = np.diff(curves, append=curves[:, -1:])
     curves = curves - (curves @ masses_of_sums(sums))[:, None]
@@ -277,9 +271,7 @@ def variance_of_sums(
     return np.maximum(squares / (sums[0].sum() or 1.0), 0.0)
 
 
-def interpolate(
-    values: NDArray[np.float64], nodes: NDArray[np.float64], curves: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def interpolate(values: _Array, nodes: _Array, curves: _Array) -> _Array:
     """Curves (k, G) at `values` (m,): (m, k); NaN gives NaN.
 
     Linear between the increasing nodes (G,), constant beyond them.
@@ -293,9 +285,7 @@ def interpolate(
     return values_at
 
 
-def look_up(
-    codes: NDArray[np.intp], curves: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def look_up(codes: NDArray[np.intp], curves: _Array) -> _Array:
     """Curves (k, L) at integer `codes` (m,): (m, k); -1 gives NaN."""
     if not curves.shape[1]:
         return np.full((len(codes), len(curves)), np.nan)
@@ -304,9 +294,7 @@ def look_up(
     return values_at
 
 
-def derivative(
-    curves: NDArray[np.float64], nodes: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def derivative(curves: _Array, nodes: _Array) -> _Array:
     """Slope of `curves` (..., G) along the increasing `nodes` (G,)."""
     if len(nodes) < 2:
         return np.zeros_like(curves)

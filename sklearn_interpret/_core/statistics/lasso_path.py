@@ -3,20 +3,43 @@
 Between two changes the coefficients move smoothly with the penalty, and the conditions
 of the optimum give their slopes (Park & Hastie 2007). With the squared error they move
 along straight lines, and one step leads to the next change (Efron et al. 2004).
+
+:func:`lasso_path` standardizes the features, :class:`_Walk` follows the path. The
+*correlation* of a feature and an output is the weighted product of the feature and the
+residuals of the output; where the feature is in use, its size is the penalty.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 from scipy.special import expit, softmax
 
-# A feature, an output, and the sign of the coefficient that enters; 0 of one that goes.
-_Event = tuple[int, int, int]
-# Signs by feature and output.
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
+
+class _Event(NamedTuple):
+    """A coefficient enters the model, or leaves it."""
+
+    feature: int
+    output: int
+    sign: int  # of the coefficient that enters; 0 of one that leaves
+
+
+class _Point(NamedTuple):
+    """A point of the path."""
+
+    penalty: float
+    coefficients: _Array  # (p, K)
+    intercepts: _Array  # (K,)
+
+
+# Signs of coefficients by feature and output; 0 of intercepts.
 _Signs = dict[tuple[int, int], int]
 
 # Relative standard deviation below which a column is constant.
@@ -24,7 +47,7 @@ _CONSTANT = 1e-10
 # Relative spread of the penalties of features: of equally good ones the first enters.
 _TIES = 1e-8
 # Closing speeds below this are zero: copies of a feature in use follow the penalty.
-_FLAT = 1e-7
+_NO_SPEED = 1e-7
 # Relative precision of a penalty at a change.
 _SAME = 1e-9
 # Relative length of a stretch of the path that counts as empty, up to ties.
@@ -33,12 +56,17 @@ _SHORT = 1e-7
 _FLOOR = 1e-8
 # Smallest next penalty, as a share of the last, where slopes change: a longer step
 # would start Newton's method too far from the path.
-_TRUSTED = 0.5
-# Largest gradient at which Newton's method ends, in units of the penalty and absolute.
-_GRADIENT, _ZERO = 1e-10, 1e-13
-# Limits of loops that end before, but for rounding: Newton's steps, penalties tried per
-# change, changes per feature.
-_STEPS, _TRIES, _CHANGES = 30, 60, 20
+_SMALLEST_STEP = 0.5
+# Largest gradient at which Newton's method ends, in units of the penalty,
+_GRADIENT = 1e-10
+# and absolute.
+_ZERO_GRADIENT = 1e-13
+# Limits of loops that end before, but for rounding: Newton's steps,
+_MAX_STEPS = 30
+# penalties tried for each change,
+_MAX_PENALTIES = 60
+# and changes for each feature.
+_MAX_CHANGES = 20
 # Correlations below this are zero: no feature explains the targets.
 _NO_CORRELATION = 1e-12
 # Share by which correlations clearly exceed the penalty, and coefficients zero.
@@ -52,27 +80,21 @@ class SquaredError:
     # ends.
     quadratic, end = True, 0.0
 
-    def null(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    def null(self, mean: _Array) -> _Array:
         """Intercepts of a model without features, from the mean of the targets."""
         return mean
 
-    def mean(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def mean(self, scores: _Array) -> _Array:
         """Predicted targets."""
         return scores
 
-    def change(
-        self, mean: NDArray[np.float64], slopes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def change(self, mean: _Array, slopes: _Array) -> _Array:
         """Slopes of the predicted targets, from those of the scores."""
         return slopes
 
     def curvature(
-        self,
-        columns: NDArray[np.float64],
-        outputs: NDArray[np.intp],
-        mean: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        self, columns: _Array, outputs: NDArray[np.intp], mean: _Array, weights: _Array
+    ) -> _Array:
         """Second derivatives by coefficients of columns (n, m), one output each."""
         return (columns.T * weights) @ columns
 
@@ -83,28 +105,22 @@ class LogLoss:
     # Coefficients of classes that can be separated grow without end.
     quadratic, end = False, 1e-6
 
-    def null(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    def null(self, mean: _Array) -> _Array:
         """Intercepts of a model without features, from the shares of the classes."""
         reference = 1 - mean if len(mean) == 1 else mean[-1:]
         return np.log(mean / reference)[: max(1, len(mean) - 1)]
 
-    def mean(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def mean(self, scores: _Array) -> _Array:
         """Probabilities."""
         return expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
 
-    def change(
-        self, mean: NDArray[np.float64], slopes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def change(self, mean: _Array, slopes: _Array) -> _Array:
         """Slopes of the probabilities, from those of the scores."""
         return mean * (slopes - (mean * slopes).sum(axis=1, keepdims=True))
 
     def curvature(
-        self,
-        columns: NDArray[np.float64],
-        outputs: NDArray[np.intp],
-        mean: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        self, columns: _Array, outputs: NDArray[np.intp], mean: _Array, weights: _Array
+    ) -> _Array:
         """Second derivatives by coefficients of columns (n, m), one output each."""
         shares = columns * mean[:, outputs]
         same_output = outputs[:, None] == outputs
@@ -130,11 +146,11 @@ class LassoPath:
         Standard deviations of the features; 1 of constant ones.
     """
 
-    penalties: NDArray[np.float64]
-    coefficients: NDArray[np.float64]
-    intercepts: NDArray[np.float64]
+    penalties: _Array
+    coefficients: _Array
+    intercepts: _Array
     order: list[int]
-    scale: NDArray[np.float64]
+    scale: _Array
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -143,9 +159,9 @@ class LassoPath:
 
 
 def lasso_path(
-    X: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    X: _Array,
+    targets: _Array,
+    weights: _Array,
     loss: SquaredError | LogLoss,
     n_features: int | None,
 ) -> LassoPath:
@@ -180,6 +196,7 @@ def lasso_path(
     walk = _Walk(np.where(varies, design / unit, 0.0), targets, weights, loss)
     walk.follow(n_features)
     penalties, coefficients, intercepts = map(np.array, zip(*walk.points, strict=True))
+    # Back from standardized features, centred at zero.
     coefficients /= unit[:, None]
     intercepts = intercepts - np.einsum("j,mjk->mk", centre, coefficients)
     if intercepts.shape[1] > 1:  # determined up to a constant
@@ -188,13 +205,17 @@ def lasso_path(
 
 
 class _Walk:
-    """A walk along the path: coefficients in use, and points where these change."""
+    """A walk along the path: coefficients in use, and points where these change.
+
+    `values` of methods are the coefficients and intercepts in use, in the order of
+    `_signs`; `mean` are the targets (n, K) that they predict.
+    """
 
     def __init__(
         self,
-        design: NDArray[np.float64],
-        targets: NDArray[np.float64],
-        weights: NDArray[np.float64],
+        design: _Array,
+        targets: _Array,
+        weights: _Array,
         loss: SquaredError | LogLoss,
     ) -> None:
         n_rows, self._n_features = design.shape
@@ -204,15 +225,15 @@ class _Walk:
         # of ones are intercepts, of sign 0; of three and more one is free.
         n_intercepts = max(1, targets.shape[1] - 1)
         self._use({(self._n_features, k): 0 for k in range(n_intercepts)})
-        self.points: list[tuple[float, NDArray[np.float64], NDArray[np.float64]]] = []
+        self.points: list[_Point] = []
         self.order: list[int] = []
 
     def _use(self, signs: _Signs) -> None:
         """Take the coefficients of these signs into use."""
         self._signs = signs
-        self._matrix: NDArray[np.float64] | None = None
-        self._used = tuple(map(np.array, zip(*signs, strict=True)))
-        self._sides = np.array(list(signs.values()), dtype=np.float64)
+        self._hessian: _Array | None = None
+        self._used = tuple(map(np.array, zip(*signs, strict=True)))  # features, outputs
+        self._used_signs = np.array(list(signs.values()), dtype=np.float64)
         self._columns = self._design[:, self._used[0]]
 
     def follow(self, n_features: int | None) -> None:
@@ -225,45 +246,44 @@ class _Walk:
         penalty = 0.0 if event is None else np.abs(correlations).max()
         self._end = self._loss.end * penalty
         self._floor = max(_FLOOR * penalty, self._end)
-        self._note(penalty, values)
-        for _ in range(_CHANGES * correlations.size):
+        self._add_point(penalty, values)
+        for _ in range(_MAX_CHANGES * correlations.size):
             if event is None:
                 break
-            first = values = self._exchange(event, values)
+            start_values = values = self._exchange(event, values)
             if _size(self._signs) != size:
                 size, since = _size(self._signs), penalty
-            before = penalty
-            values, penalty, event = self._next_change(values, before)
-            after = size if event is None else _size(_exchanged(self._signs, event))
+            start = penalty
+            values, penalty, event = self._next_change(values, start)
+            next_size = size if event is None else _size(_exchanged(self._signs, event))
             is_last = size == n_features and since - penalty > _SHORT * since
-            if is_last and after < size:
-                values, penalty = self._half_way((first, before), (values, penalty))
-            elif event is not None and not event[-1]:
-                values[list(self._signs).index(event[:2])] = 0.0
-            if event is None or before - penalty > _SHORT * before:
-                self._note(penalty, values)
-            if is_last and after != size:
+            if is_last and next_size < size:
+                values, penalty = self._half_way(start_values, start, values, penalty)
+            elif event is not None and not event.sign:
+                pair = event.feature, event.output
+                values[list(self._signs).index(pair)] = 0.0
+            if event is None or start - penalty > _SHORT * start:
+                self._add_point(penalty, values)
+            if is_last and next_size != size:
                 break
 
-    def _note(self, penalty: float, values: NDArray[np.float64]) -> None:
+    def _add_point(self, penalty: float, values: _Array) -> None:
         """Add a point of the path."""
         table = np.zeros((self._n_features + 1, self._targets.shape[1]))
         table[self._used] = values
-        self.points.append((penalty, table[:-1], table[-1]))
+        self.points.append(_Point(penalty, table[:-1], table[-1]))
 
-    def _exchange(
-        self, event: _Event, values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _exchange(self, event: _Event, values: _Array) -> _Array:
         """Add or drop a coefficient; the values of those then in use."""
         old_values = dict(zip(self._signs, values, strict=True))
         self._use(_exchanged(self._signs, event))
-        if event[0] not in self.order:
-            self.order.append(event[0])
+        if event.feature not in self.order:
+            self.order.append(event.feature)
         return np.array([old_values.get(pair, 0.0) for pair in self._signs])
 
     def _next_change(
-        self, values: NDArray[np.float64], start: float
-    ) -> tuple[NDArray[np.float64], float, _Event | None]:
+        self, values: _Array, start: float
+    ) -> tuple[_Array, float, _Event | None]:
         """Values, penalty and event of the next coefficient that comes or goes.
 
         The event is None where the path ends.
@@ -271,112 +291,102 @@ class _Walk:
         event: _Event | None
         penalty = last = start
         guess, slopes = values, np.zeros(len(values))
-        for _ in range(_TRIES):
+        for _ in range(_MAX_PENALTIES):
             fitted = self._fitted(guess, penalty)
             if fitted is None:  # too far for Newton's method
                 penalty = (penalty + last) / 2
             else:
                 (values, mean), last = fitted, penalty
-                slopes = -self._solved(mean, self._sides)
+                slopes = -self._solved(mean, self._used_signs)
                 next_penalty, event = self._nearest(values, slopes, mean, last, start)
                 start = last if next_penalty <= last else start
                 if next_penalty <= self._floor:
                     next_penalty, event = self._end, None
                 if abs(next_penalty - last) <= _SAME * last:
                     return values, last, event
-                least = 0.0 if self._loss.quadratic else _TRUSTED * last
-                penalty = max(next_penalty, least)
+                smallest = 0.0 if self._loss.quadratic else _SMALLEST_STEP * last
+                penalty = max(next_penalty, smallest)
             guess = values + slopes * (penalty - last)
         return values, last, None
 
     def _half_way(
-        self,
-        first: tuple[NDArray[np.float64], float],
-        last: tuple[NDArray[np.float64], float],
-    ) -> tuple[NDArray[np.float64], float]:
+        self, values: _Array, penalty: float, last_values: _Array, last_penalty: float
+    ) -> tuple[_Array, float]:
         """Values and penalty between two points, nearer to the last one if need be."""
         fitted = None
         while fitted is None:
-            values, penalty = (first[0] + last[0]) / 2, (first[1] + last[1]) / 2
+            values, penalty = (values + last_values) / 2, (penalty + last_penalty) / 2
             fitted = self._fitted(values, penalty)
-            first = values, penalty
         return fitted[0], penalty
 
     def _nearest(
-        self,
-        values: NDArray[np.float64],
-        slopes: NDArray[np.float64],
-        mean: NDArray[np.float64],
-        penalty: float,
-        start: float,
+        self, values: _Array, slopes: _Array, mean: _Array, penalty: float, start: float
     ) -> tuple[float, _Event]:
         """Penalty and event of the next change along the slopes."""
-        used, signs = self._used, self._sides
+        used, used_signs = self._used, self._used_signs
         correlations = self._correlations(self._targets - mean)
         correlations_fall = self._correlations(
             self._loss.change(mean, self._scores(slopes))
         )
-        # The correlation of a feature reaches the penalty, with either sign; a
-        # coefficient in use reaches zero.
-        sides = np.array([1, -1])[:, None, None]
-        room, closing = penalty - sides * correlations, 1 + sides * correlations_fall
-        closing[closing <= _FLAT] = 0.0
-        signed, nears = signs * values, signs * slopes > 0
-        has_crossed = signed < -_CROSSED * np.abs(values).max()
-        backwards = np.where(has_crossed, -penalty, 0.0)
-        room[0][used], room[1][used] = np.where(nears, signed, backwards), 0.0
-        closing[0][used], closing[1][used] = np.where(nears, signs * slopes, 0.0), 0.0
+        # Gaps (2, p + 1, K) to the next changes, and speeds at which they close as the
+        # penalty falls. The correlation of a feature reaches the penalty, with either
+        # sign; a coefficient in use reaches zero (it has the first of the two entries).
+        signs = np.array([1, -1])[:, None, None]
+        gaps, speeds = penalty - signs * correlations, 1 + signs * correlations_fall
+        speeds[speeds <= _NO_SPEED] = 0.0
+        sizes, shrinks = used_signs * values, used_signs * slopes > 0
+        has_crossed = sizes < -_CROSSED * np.abs(values).max()
+        gap_beyond = np.where(has_crossed, -penalty, 0.0)
+        gaps[0][used], gaps[1][used] = np.where(shrinks, sizes, gap_beyond), 0.0
+        speeds[0][used] = np.where(shrinks, used_signs * slopes, 0.0)
+        speeds[1][used] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            penalties = np.where(closing > 0, penalty - room / closing, -np.inf)
+            penalties = np.where(speeds > 0, penalty - gaps / speeds, -np.inf)
         # Those beyond their bound have crossed it below the start.
-        crossed = (penalties > start) | (room < -_CROSSED * penalty) & (closing == 0)
+        crossed = (penalties > start) | (gaps < -_CROSSED * penalty) & (speeds == 0)
         penalties = np.where(crossed, (penalty + start) / 2, penalties)[:, :-1]
         side, feature, output = np.unravel_index(penalties.argmax(), penalties.shape)
-        entry = int(feature), int(output)
-        sign = 0 if entry in self._signs else 1 - 2 * int(side)
-        return penalties[side, feature, output], (*entry, sign)
+        pair = int(feature), int(output)
+        sign = 0 if pair in self._signs else 1 - 2 * int(side)
+        return penalties[side, feature, output], _Event(*pair, sign)
 
-    def _scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _scores(self, values: _Array) -> _Array:
         """Scores (n, K) of the values in use."""
         in_output = self._used[1][:, None] == range(self._targets.shape[1])
         return self._columns @ (values[:, None] * in_output)
 
-    def _correlations(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _correlations(self, residuals: _Array) -> _Array:
         """Weighted products of features and residuals (n, K): (p + 1, K)."""
         return self._design.T @ (self._weights[:, None] * residuals)
 
-    def _fitted(
-        self, values: NDArray[np.float64], penalty: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def _fitted(self, values: _Array, penalty: float) -> tuple[_Array, _Array] | None:
         """Values in use at a penalty, and predicted targets; None where that fails."""
         outputs, weights = self._used[1], self._weights[:, None]
-        for _ in range(_STEPS):
+        for _ in range(_MAX_STEPS):
             mean = self._loss.mean(self._scores(values))
             residuals = (weights * (self._targets - mean))[:, outputs]
             gradient = np.einsum("nm,nm->m", self._columns, residuals)
-            gradient -= penalty * self._sides
-            if np.abs(gradient).max() <= _GRADIENT * penalty + _ZERO:
+            gradient -= penalty * self._used_signs
+            if np.abs(gradient).max() <= _GRADIENT * penalty + _ZERO_GRADIENT:
                 return values, mean
             values = values + self._solved(mean, gradient)
             if not np.isfinite(values).all():
                 return None
         return None
 
-    def _solved(
-        self, mean: NDArray[np.float64], gradient: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _solved(self, mean: _Array, gradient: _Array) -> _Array:
         """Newton's step for a gradient."""
-        if self._matrix is None or not self._loss.quadratic:
-            self._matrix = self._loss.curvature(
+        if self._hessian is None or not self._loss.quadratic:
+            self._hessian = self._loss.curvature(
                 self._columns, self._used[1], mean, self._weights
             )
         try:
-            return cho_solve(cho_factor(self._matrix), gradient)
+            return cho_solve(cho_factor(self._hessian), gradient)
         except LinAlgError:
-            return lstsq(self._matrix, gradient)[0]
+            return lstsq(self._hessian, gradient)[0]
 
 
-def _strongest(correlations: NDArray[np.float64]) -> _Event | None:
+def _strongest(correlations: _Array) -> _Event | None:
     """The coefficient of the largest correlation, with its sign, or None."""
     feature, output = np.unravel_index(
         np.abs(correlations).argmax(), correlations.shape
@@ -384,14 +394,14 @@ def _strongest(correlations: NDArray[np.float64]) -> _Event | None:
     correlation = correlations[feature, output]
     if abs(correlation) <= _NO_CORRELATION:
         return None
-    return int(feature), int(output), int(np.sign(correlation))
+    return _Event(int(feature), int(output), int(np.sign(correlation)))
 
 
 def _exchanged(signs: _Signs, event: _Event) -> _Signs:
     """Signs of the coefficients in use after one comes, or goes (sign 0)."""
-    feature, output, sign = event
-    signs = {key: value for key, value in signs.items() if key != (feature, output)}
-    return {**signs, (feature, output): sign} if sign else signs
+    pair = event.feature, event.output
+    unchanged = {key: sign for key, sign in signs.items() if key != pair}
+    return {**unchanged, pair: event.sign} if event.sign else unchanged
 
 
 def _size(signs: _Signs) -> int:

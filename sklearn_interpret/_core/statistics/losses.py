@@ -9,24 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
 _EPSILON = np.finfo(np.float64).eps
 
 # Predictions this close, relative to the largest one, are equal.
 _ROUNDING = 1e-14
 
 
-def squared(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def squared(targets: _Array, predictions: _Array) -> _Array:
     """Squared error, mean over outputs."""
     return _mean_square(predictions - _aligned(targets, predictions))
 
 
-def weighted_squared(
-    targets: NDArray[np.float64],
-    predictions: NDArray[np.float64],
-    shares: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def weighted_squared(targets: _Array, predictions: _Array, shares: _Array) -> _Array:
     """Squared error, summed over outputs with shares (k,)."""
     errors = predictions - _aligned(targets, predictions)
     squares = np.square(errors, out=errors)
@@ -34,97 +30,77 @@ def weighted_squared(
     return squares[..., 0] if len(shares) == 1 else squares.sum(axis=-1)
 
 
-def absolute(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def absolute(targets: _Array, predictions: _Array) -> _Array:
     """Absolute error, mean over outputs."""
     errors = predictions - _aligned(targets, predictions)
     return _mean_over_outputs(np.abs(errors, out=errors))
 
 
-def relative(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def relative(targets: _Array, predictions: _Array) -> _Array:
     """Absolute error over the size of the target, mean over outputs."""
     targets = _aligned(targets, predictions)
     return (np.abs(predictions - targets) / sizes_of(targets)).mean(axis=-1)
 
 
-def sizes_of(targets: NDArray[np.float64]) -> NDArray[np.float64]:
+def sizes_of(targets: _Array) -> _Array:
     """Sizes of targets, by which relative errors are divided."""
     return np.maximum(np.abs(targets), _EPSILON)
 
 
-def squared_logarithmic(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def squared_logarithmic(targets: _Array, predictions: _Array) -> _Array:
     """Squared difference of log(1 + y), mean over outputs."""
     return _mean_square(
         np.log1p(predictions) - np.log1p(_aligned(targets, predictions))
     )
 
 
-def poisson_deviance(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def poisson_deviance(targets: _Array, predictions: _Array) -> _Array:
     """Unit deviance of the Poisson distribution, mean over outputs."""
     targets = _aligned(targets, predictions)
     deviance = xlogy(targets, targets / predictions) - targets + predictions
     return 2 * deviance.mean(axis=-1)
 
 
-def gamma_deviance(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def gamma_deviance(targets: _Array, predictions: _Array) -> _Array:
     """Unit deviance of the gamma distribution, mean over outputs."""
     ratio = _aligned(targets, predictions) / predictions
     return 2 * (ratio - np.log(ratio) - 1).mean(axis=-1)
 
 
-def log_loss(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def log_loss(targets: _Array, predictions: _Array) -> _Array:
     """Minus the logarithm of the probability of the row's class."""
     probability = np.clip(_of_true_class(targets, predictions), _EPSILON, 1 - _EPSILON)
     return -np.log(probability)
 
 
-def brier(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def brier(targets: _Array, predictions: _Array) -> _Array:
     """Squared error of the probabilities, summed over classes; half of it for two."""
     if targets.shape[1] == 2:
         return (1 - _of_true_class(targets, predictions)) ** 2
     return ((predictions - _aligned(targets, predictions)) ** 2).sum(axis=-1)
 
 
-def zero_one(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def zero_one(targets: _Array, predictions: _Array) -> _Array:
     """One where the class is not the predicted one; predictions are indicators."""
     return 1.0 - _of_true_class(targets, predictions)
 
 
-def _aligned(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _aligned(targets: _Array, predictions: _Array) -> _Array:
     """Targets (m, k) with axes of length one for the further axes of predictions."""
     middle = (1,) * (predictions.ndim - targets.ndim)
     return targets.reshape(len(targets), *middle, targets.shape[-1])
 
 
-def _mean_over_outputs(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_over_outputs(values: _Array) -> _Array:
     """Mean over the last axis; numpy's is slow for a single output."""
     return values[..., 0] if values.shape[-1] == 1 else values.mean(axis=-1)
 
 
-def _mean_square(errors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_square(errors: _Array) -> _Array:
     return _mean_over_outputs(np.square(errors, out=errors))
 
 
-def _of_true_class(
-    targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _of_true_class(targets: _Array, predictions: _Array) -> _Array:
     """The prediction for each row's class."""
     if predictions.shape[-1] > 1:
         return (_aligned(targets, predictions) * predictions).sum(axis=-1)
@@ -133,11 +109,7 @@ def _of_true_class(
     return (1 - second) + (2 * second - 1) * predictions[..., 0]
 
 
-def r_squared(
-    targets: NDArray[np.float64],
-    predictions: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def r_squared(targets: _Array, predictions: _Array, weights: _Array) -> _Array:
     """Share of the variance of targets (n, k) that predictions (n, k) explain.
 
     Returns one number for each output, NaN where targets are constant up to rounding.
@@ -153,18 +125,14 @@ def r_squared(
     return 1 - error / total
 
 
-def mean_r_squared(
-    targets: NDArray[np.float64],
-    predictions: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> float:
+def mean_r_squared(targets: _Array, predictions: _Array, weights: _Array) -> float:
     """Mean of :func:`r_squared` over the outputs that have one, NaN if none has."""
     scores = r_squared(targets, predictions, weights)
     defined = scores[~np.isnan(scores)]
     return float(defined.mean()) if len(defined) else np.nan
 
 
-def agreement(first: NDArray, second: NDArray, weights: NDArray[np.float64]) -> float:
+def agreement(first: NDArray, second: NDArray, weights: _Array) -> float:
     """Weighted share of rows with equal labels (n,) or (n, k), in all k columns."""
     equal = np.asarray(first == second).reshape(len(weights), -1)
     return float(weights @ np.all(equal, axis=1) / weights.sum())

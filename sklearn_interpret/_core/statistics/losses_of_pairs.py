@@ -1,11 +1,12 @@
 """Losses of sums over all pairs of rows, computed without the pairs.
 
 The prediction of a row i with its partner i' is ``fixed_i + permuted_i'``. Each
-function takes targets, `fixed` and `permuted`, all (n, k), and returns for each row the
-sum of ``weights_i' L(targets_i, fixed_i + permuted_i')`` over the partners in its
-stratum: (n,). Weights and `strata`, whole numbers from zero, are (n,). The losses L are
-those of the same names in `losses`.
+function takes targets (n, k) and the `Pairs`, and returns for each row the sum of
+``weights_i' L(targets_i, fixed_i + permuted_i')`` over the partners in its stratum:
+(n,). The losses L are those of the same names in `losses`.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,98 +15,79 @@ from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.weighted import Moments
 
 
-def squared(
-    targets: NDArray[np.float64],
-    fixed: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Rows, each of which is paired with all rows of its stratum."""
+
+    fixed: NDArray[np.float64]  # what a row adds to predictions itself, (n, k)
+    permuted: NDArray[np.float64]  # what it adds as a partner, (n, k)
+    weights: NDArray[np.float64]  # its weight as a partner, (n,)
+    strata: NDArray[np.intp]  # whole numbers from zero, (n,)
+
+    @property
+    def moments(self) -> Moments:
+        """Moments (n_strata, k) of `permuted` in the strata."""
+        n_strata = self.strata.max() + 1
+        return Moments.of_groups(self.permuted, self.strata, n_strata, self.weights)
+
+
+def squared(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     """Sums of squared errors, mean over outputs."""
-    return _squares(fixed - targets, permuted, weights, strata).mean(axis=1)
+    return _squares(targets, pairs).mean(axis=1)
 
 
 def weighted_squared(
-    targets: NDArray[np.float64],
-    fixed: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-    shares: NDArray[np.float64],
+    targets: NDArray[np.float64], pairs: Pairs, shares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Sums of squared errors, summed over outputs with shares (k,)."""
-    return _squares(fixed - targets, permuted, weights, strata) @ shares
+    return _squares(targets, pairs) @ shares
 
 
-def absolute(
-    targets: NDArray[np.float64],
-    fixed: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
+def absolute(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     """Sums of absolute errors, mean over outputs."""
-    return _sizes(fixed - targets, permuted, weights, strata).mean(axis=1)
+    return _sizes(targets, pairs).mean(axis=1)
 
 
-def relative(
-    targets: NDArray[np.float64],
-    fixed: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
+def relative(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     """Sums of absolute errors over the size of the target, mean over outputs."""
-    sizes = _sizes(fixed - targets, permuted, weights, strata)
+    sizes = _sizes(targets, pairs)
     return (sizes / losses.sizes_of(targets)).mean(axis=1)
 
 
-def zero_one(
-    targets: NDArray[np.float64],
-    fixed: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
+def zero_one(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     """Weight of the partners with which a sum says the wrong one of two classes.
 
     It says the second class where it is positive. `targets` have a column for each
     class, the sums are (n, 1).
     """
-    below, _ = _up_to(-fixed[:, 0], permuted[:, 0], weights, strata)
+    strata, weights = pairs.strata, pairs.weights
+    below, _ = _up_to(-pairs.fixed[:, 0], pairs.permuted[:, 0], weights, strata)
     above = np.bincount(strata, weights)[strata] - below
     return np.where(targets[:, 1] > 0, below, above)
 
 
-def _squares(
-    errors: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
-    """Sums of the squares of errors plus permuted values: (n, k)."""
-    # sum_i' w_i' (e + p_i')^2 = W (e + mean p)^2 + sum_i' w_i' (p_i' - mean p)^2
-    moments = Moments.of_groups(permuted, strata, strata.max() + 1, weights)
-    squares = (errors + moments.mean[strata]) ** 2
+def _squares(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
+    """Sums of squared errors: (n, k)."""
+    # With e = f - y of fixed values and targets, W the sum of w_i' and m the mean p:
+    # sum_i' w_i' (e + p_i')^2 = W (e + m)^2 + sum_i' w_i' (p_i' - m)^2
+    moments, strata = pairs.moments, pairs.strata
+    squares = (pairs.fixed - targets + moments.mean[strata]) ** 2
     return moments.weight[strata] * squares + moments.m2[strata]
 
 
-def _sizes(
-    errors: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
-    """Sums of the sizes of errors plus permuted values: (n, k)."""
-    # With W and S the sums of w_i' and w_i' p_i' where p_i' <= t, W* and S* of all:
+def _sizes(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
+    """Sums of absolute errors: (n, k)."""
+    # With limits t = y - f, W and S the sums of w_i' and w_i' p_i' where p_i' <= t, and
+    # W* and S* those of all partners:
     # sum_i' w_i' |p_i' - t| = t (2 W - W*) - (2 S - S*), and S* = 0 about the mean.
-    moments = Moments.of_groups(permuted, strata, strata.max() + 1, weights)
+    moments, weights, strata = pairs.moments, pairs.weights, pairs.strata
     mean = moments.mean[strata]
-    limits, permuted = -errors - mean, permuted - mean
+    limits, permuted = -(pairs.fixed - targets) - mean, pairs.permuted - mean
     sums = np.empty_like(limits)
-    for total, limit, column in zip(sums.T, limits.T, permuted.T, strict=True):
-        below, moment = _up_to(limit, column, weights, strata)
-        total[:] = 2 * (limit * below - moment)
+    for output in range(sums.shape[1]):
+        limit = limits[:, output]
+        below, moment = _up_to(limit, permuted[:, output], weights, strata)
+        sums[:, output] = 2 * (limit * below - moment)
     return sums - limits * moments.weight[strata]
 
 

@@ -18,13 +18,13 @@ from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
 # Relative rounding of cumulated weights, with a margin.
 _ROUNDING = 1e-9
-# Values that a partition adds to the sample.
-_SAMPLED = 2**10
+# Values that a partition adds to the sample: enough for bins of a tenth of a percent.
+_SAMPLE_OF_PARTITION = 2**10
 # Limits the values of the sample, and so the bins: 64 KB of each column.
-_MOST_SAMPLED = 2**13
+_MAX_SAMPLE = 2**13
 # With a larger share of the weight in the bins to collect, the sample was a bad one:
 # collecting would take the memory of as large a share of the column.
-_MOST_COLLECTED = 1 / 8
+_MAX_COLLECTED = 1 / 8
 
 
 @dataclass(frozen=True)
@@ -65,19 +65,19 @@ class BinnedColumn:
         Increasing values of the column.
     weights : ndarray of shape (m + 1,)
         Weight of the values in (edges[i - 1], edges[i]].
-    few : DistinctValues or None
+    distinct : DistinctValues or None
         All distinct values; None where they are more than a limit.
     sample : ndarray
         Some of the values.
-    most_distinct : int
-        Most values of `few`.
+    max_distinct : int
+        This limit.
     """
 
     edges: NDArray[np.float64]
     weights: NDArray[np.float64]
-    few: DistinctValues | None
+    distinct: DistinctValues | None
     sample: NDArray[np.float64]
-    most_distinct: int
+    max_distinct: int
 
     @classmethod
     def of_rows(
@@ -85,27 +85,27 @@ class BinnedColumn:
         values: NDArray[np.float64],
         weights: NDArray[np.float64],
         edges: NDArray[np.float64],
-        most_distinct: int,
+        max_distinct: int,
     ) -> BinnedColumn:
         """The column's state for some of its values (n,) without NaN."""
-        few = None
-        if len(np.unique(values[: 4 * most_distinct])) <= most_distinct:
-            few = _at_most(DistinctValues.of_rows(values, weights), most_distinct)
+        distinct = None
+        if len(np.unique(values[: 4 * max_distinct])) <= max_distinct:
+            distinct = _at_most(DistinctValues.of_rows(values, weights), max_distinct)
         bins = search_sorted(edges, values)
         sums = np.bincount(bins, weights, len(edges) + 1)
-        step = max(1, len(values) // _SAMPLED)
+        step = max(1, len(values) // _SAMPLE_OF_PARTITION)
         sizes = sums.astype(np.float64, copy=False)
-        return cls(edges, sizes, few, values[::step], most_distinct)
+        return cls(edges, sizes, distinct, values[::step], max_distinct)
 
     def merge(self, other: BinnedColumn) -> BinnedColumn:
         """The state of the values of both."""
-        few = None
-        if self.few is not None and other.few is not None:
-            few = _at_most(self.few.merge(other.few), self.most_distinct)
+        distinct = None
+        if self.distinct is not None and other.distinct is not None:
+            distinct = _at_most(self.distinct.merge(other.distinct), self.max_distinct)
         sample = np.concatenate([self.sample, other.sample])
-        step = -(-len(sample) // _MOST_SAMPLED)
+        step = -(-len(sample) // _MAX_SAMPLE)
         weights, sample = self.weights + other.weights, sample[:: max(step, 1)]
-        return replace(self, weights=weights, few=few, sample=sample)
+        return replace(self, weights=weights, distinct=distinct, sample=sample)
 
     def bins_of(
         self, probabilities: NDArray[np.float64] | Sequence[float] | None
@@ -115,31 +115,33 @@ class BinnedColumn:
         All bins without probabilities, or if they are so few that their number says
         little about that of the distinct values.
         """
-        if probabilities is None or len(self.edges) <= self.most_distinct:
+        if probabilities is None or len(self.edges) <= self.max_distinct:
             return self.weights > 0
+        # Cumulated weights at the ends and starts of bins, and those of the quantiles.
         ends = np.cumsum(self.weights)
         starts, targets = ends - self.weights, np.multiply(probabilities, ends[-1])
         margin = _ROUNDING * ends[-1]
+        # Each quantile is in a bin from the first up to, but without, the last.
         first = np.searchsorted(ends, targets - margin)
         last = np.searchsorted(starts, targets + margin, side="right")
-        changes = np.bincount(first, minlength=len(ends) + 1)
-        changes = changes - np.bincount(last, minlength=len(ends) + 1)
-        holds = np.cumsum(changes)[:-1] > 0
+        n_entered = np.bincount(first, minlength=len(ends) + 1)
+        n_left = np.bincount(last, minlength=len(ends) + 1)
+        holds = np.cumsum(n_entered - n_left)[:-1] > 0
         filled = np.flatnonzero(self.weights)
         holds[filled[[0, -1]]] = holds[-1] = True
         return holds & (self.weights > 0)
 
     def is_uneven(self, bins: NDArray[np.bool_]) -> bool:
         """Whether other edges, from the sample, would leave less to collect."""
-        return self.weights[bins].sum() > _MOST_COLLECTED * self.weights.sum()
+        return self.weights[bins].sum() > _MAX_COLLECTED * self.weights.sum()
 
     def completed(
         self, bins: NDArray[np.bool_], collected: DistinctValues
     ) -> DistinctValues:
         """Distinct values of some bins, and an edge in the place of each other bin."""
-        skipped = np.flatnonzero((self.weights > 0) & ~bins)
-        lumps = DistinctValues(self.edges[skipped], self.weights[skipped])
-        return lumps.merge(collected)
+        other_bins = np.flatnonzero((self.weights > 0) & ~bins)
+        edges = DistinctValues(self.edges[other_bins], self.weights[other_bins])
+        return edges.merge(collected)
 
 
 def values_in_bins(
@@ -153,5 +155,6 @@ def values_in_bins(
     return DistinctValues.of_rows(values[inside], weights[inside])
 
 
-def _at_most(distinct: DistinctValues, most: int) -> DistinctValues | None:
-    return distinct if len(distinct.values) <= most else None
+def _at_most(distinct: DistinctValues, limit: int) -> DistinctValues | None:
+    """The distinct values, or None where they are more than a limit."""
+    return distinct if len(distinct.values) <= limit else None

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 # Position within its stretch at which a row takes its donor. It is irrational: with
 # integer weights, no position falls on a border between two stretches.
 _DONOR_POSITION = (np.sqrt(5) - 1) / 4
@@ -19,7 +22,7 @@ POSITIVE_DISTRIBUTIONS = ("lognormal", "gamma")
 
 
 def random_donors(
-    weights: NDArray[np.float64],
+    weights: _Array,
     rng: np.random.RandomState | np.random.Generator,
     strata: NDArray[np.intp] | None = None,
 ) -> NDArray[np.intp]:
@@ -50,7 +53,7 @@ def random_donors(
 
 
 def swapped_halves(
-    weights: NDArray[np.float64],
+    weights: _Array,
     rng: np.random.RandomState | np.random.Generator,
     strata: NDArray[np.intp] | None = None,
 ) -> NDArray[np.intp]:
@@ -76,29 +79,33 @@ def _random_order(
 
 
 def _rows_below(
-    weights: NDArray[np.float64],
+    weights: _Array,
     first: NDArray[np.intp],
     second: NDArray[np.intp],
     strata: NDArray[np.intp],
-    shift: NDArray[np.float64],
+    shift: _Array,
 ) -> NDArray[np.intp]:
-    """The row under each row when the second line of each stratum is shifted."""
-    sizes, totals = np.bincount(strata), np.bincount(strata, weights)
-    ends, before = np.cumsum(sizes), np.cumsum(totals) - totals
+    """The row under each row when the second line of each stratum is shifted.
+
+    `first` and `second` are the orders of the rows on the two lines.
+    """
+    n_rows, totals = np.bincount(strata), np.bincount(strata, weights)
     stratum = strata[first]  # in both orders, which are sorted by stratum
-    stop = np.cumsum(weights[first])
-    position = stop - weights[first] * (1 - _DONOR_POSITION) - before[stratum]
-    position = np.mod(position + shift[stratum], totals[stratum]) + before[stratum]
+    # Where each row takes its donor: on the first line, then on the second.
+    line_starts = (np.cumsum(totals) - totals)[stratum]
+    row_ends = np.cumsum(weights[first])
+    position = row_ends - weights[first] * (1 - _DONOR_POSITION) - line_starts
+    position = np.mod(position + shift[stratum], totals[stratum]) + line_starts
     below = np.searchsorted(np.cumsum(weights[second]), position, side="right")
-    below = np.clip(below, (ends - sizes)[stratum], ends[stratum] - 1)
+    # Rounding does not lead into the next stratum.
+    stratum_ends = np.cumsum(n_rows)
+    below = np.clip(below, (stratum_ends - n_rows)[stratum], stratum_ends[stratum] - 1)
     donors = np.empty(len(weights), dtype=np.intp)
     donors[first] = second[below]
     return donors
 
 
-def mean_to_root_mean_square(
-    values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def mean_to_root_mean_square(values: _Array, weights: _Array) -> _Array:
     """Weighted means over rows of values (p, n) over their root mean squares: (p,).
 
     It grows with Student's t and depends, as that does, on no scale; it lies between -1
@@ -111,9 +118,7 @@ def mean_to_root_mean_square(
     return scaled @ shares / np.where(size > 0, size, 1.0)
 
 
-def upper_tail(
-    observed: NDArray[np.float64], null: NDArray[np.float64], distribution: str
-) -> NDArray[np.float64]:
+def upper_tail(observed: _Array, null: _Array, distribution: str) -> _Array:
     """P-value of each observed number (p,) given draws (n, p) under the null.
 
     "empirical" is (1 + number of draws at least as large) / (1 + n), never zero.
@@ -134,12 +139,10 @@ def upper_tail(
     return np.where(varying, fitted_tail(observed, null, varying), counted)
 
 
-def _normal_tail(
-    observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Student's tail: mean and deviation of the draws are estimates."""
+def _normal_tail(observed: _Array, null: _Array, varying: NDArray[np.bool_]) -> _Array:
+    """Student's tail, as mean and deviation are estimates; any number for no variation."""
     n_draws = len(null)
-    if n_draws < 2:  # all columns are without variation then
+    if n_draws < 2:  # no column varies
         return np.ones(len(observed))
     error = null.std(axis=0, ddof=1) * np.sqrt(1 + 1 / n_draws)
     scores = (observed - null.mean(axis=0)) / np.where(varying, error, 1.0)
@@ -147,8 +150,9 @@ def _normal_tail(
 
 
 def _lognormal_tail(
-    observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+    observed: _Array, null: _Array, varying: NDArray[np.bool_]
+) -> _Array:
+    """As `_normal_tail`, of logarithms; one for numbers that are not positive."""
     tail = np.ones(len(observed))
     has_logs = varying & (observed > 0)
     logs = np.log(null[:, has_logs])
@@ -157,9 +161,8 @@ def _lognormal_tail(
     return tail
 
 
-def _gamma_tail(
-    observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _gamma_tail(observed: _Array, null: _Array, varying: NDArray[np.bool_]) -> _Array:
+    """As `_normal_tail`; one for numbers that are not positive."""
     tail = np.ones(len(observed))
     for j in np.flatnonzero(varying & (observed > 0)):
         shape, _, scale = stats.gamma.fit(null[:, j], floc=0)

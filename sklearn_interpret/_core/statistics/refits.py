@@ -64,10 +64,13 @@ def learner_half_width(
     m = len(refits)
     if m < 2:
         return np.full(refits.shape[1:], np.nan)
-    ratio, are_folds, _ = Splits(1 / (m - 1)) if splits is None else splits
+    splits = Splits(1 / (m - 1)) if splits is None else splits
+    ratio = splits.test_ratio
+    # Factor from the mean squared deviation of the refits to the variance of their
+    # mean.
     if on_test_rows:
-        share = (1 + m * ratio) / (m - 1)
+        factor = (1 + m * ratio) / (m - 1)
     else:
-        share = 1 / ratio if are_folds else (m / ratio + 1) / (m - 1)
-    errors = np.hypot(np.sqrt(share) * refits.std(axis=0), standard_errors)
+        factor = 1 / ratio if splits.are_folds else (m / ratio + 1) / (m - 1)
+    errors = np.hypot(np.sqrt(factor) * refits.std(axis=0), standard_errors)
     return stdtrit(m - 1, (1 + level) / 2) * errors

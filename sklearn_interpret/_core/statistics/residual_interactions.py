@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
-# Largest number of bins of the feature: slopes within them follow its curve.
+# Largest number of bins of the feature: slopes within them follow its curve. This and
+# the next numbers are chosen by hand.
 MAX_BINS = 20
 # Fewest rows of a bin, on average: each bin gives two degrees of freedom to its line.
 ROWS_PER_BIN = 20
@@ -96,28 +97,31 @@ def residual_strengths(
         groups = quantile_codes(companion[selected], N_GROUPS)
         cells = bins * (groups.max() + 1) + groups
         cells = np.unique(cells, return_inverse=True)[1]
-        n_left, n_more = len(selected) - cells.max() - 1, cells.max() - bins.max()
-        if n_left < 1:
+        # Degrees of freedom within cells, and of cells within bins.
+        dof_within, dof_between = len(cells) - cells.max() - 1, cells.max() - bins.max()
+        if dof_within < 1:
             continue
         # Standard deviation of a share without an interaction.
-        by_chance = np.sqrt(2 * n_more) / n_left
-        if _adjusted_share(standardised, cells, n_more) > N_DEVIATIONS * by_chance:
-            share = _adjusted_share(residuals, cells, n_more)
+        by_chance = np.sqrt(2 * dof_between) / dof_within
+        standardised_share = _adjusted_share(standardised, cells, dof_between)
+        if standardised_share > N_DEVIATIONS * by_chance:
+            share = _adjusted_share(residuals, cells, dof_between)
             strengths[position] = max(share, 0.0)
     return strengths
 
 
 def _adjusted_share(
-    values: NDArray[np.float64], cells: NDArray[np.intp], n_more: int
+    values: NDArray[np.float64], cells: NDArray[np.intp], dof_between: int
 ) -> float:
     """Share of the sum of squares between cells, adjusted for their number."""
-    n_left = len(values) - cells.max() - 1
-    within = values - _means(values, cells)[cells]
-    total = values @ values / (n_left + n_more)
-    return 1 - (within @ within / n_left) / total
+    dof_within = len(values) - cells.max() - 1
+    deviations = values - _means(values, cells)[cells]
+    total = values @ values / (dof_within + dof_between)
+    return 1 - (deviations @ deviations / dof_within) / total
 
 
 def _means(values: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Mean of each group."""
     return np.bincount(codes, values) / np.bincount(codes)
 
 

@@ -1,8 +1,9 @@
 """Losses of linear scores, as models minimise them, and their slopes.
 
 A loss takes targets and scores, (..., k) both, before any link. Where scores move by no
-more than its `reach`, slopes and curvatures say what it becomes; `self_concordance` is
-the largest third derivative in curvatures.
+more than its `reach`, chosen by hand, slopes and curvatures say what it becomes;
+`self_concordance` is the largest size of its third derivative in units of its
+curvature.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit, softmax, xlogy
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 
 class Loss(Protocol):
     """A loss of linear scores."""
@@ -24,21 +28,15 @@ class Loss(Protocol):
 
     @property
     def self_concordance(self) -> float:
-        """Largest third derivative in curvatures."""
+        """Largest size of the third derivative, in units of the curvature."""
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
 
 
@@ -47,29 +45,23 @@ class HalfSquared:
 
     reach, self_concordance = np.inf, 0.0
 
-    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, scores: _Array) -> _Array:
         """Targets to be expected."""
         return scores
 
-    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, means: _Array) -> _Array:
         """Scores of these targets to be expected."""
         return means
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         return 0.5 * ((scores - targets) ** 2).sum(axis=-1)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         return scores - targets
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         return _diagonal(np.ones(scores.shape))
 
@@ -79,17 +71,15 @@ class Logistic:
 
     reach, self_concordance = 0.05, 1.0
 
-    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, scores: _Array) -> _Array:
         """Targets to be expected."""
         return expit(scores)
 
-    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, means: _Array) -> _Array:
         """Scores of these targets to be expected."""
         return logit(means)
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         # The logarithm of 1 + exp(score), in half the time of logaddexp. The difference
         # of scores is exact, and comes first: small losses keep their digits.
@@ -97,9 +87,7 @@ class Logistic:
         losses += np.log1p(np.exp(-np.abs(scores)))
         return losses.sum(axis=-1)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         # In a third of the time of expit; signs leave small slopes their digits.
         signs = 2 * targets - 1
@@ -111,9 +99,7 @@ class Logistic:
         slopes *= -signs
         return slopes
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         return _diagonal(expit(scores) * expit(-scores))
 
@@ -123,9 +109,7 @@ class Softmax:
 
     reach, self_concordance = 0.03, np.inf
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         gaps = scores - (targets * scores).sum(axis=-1, keepdims=True)
         top = gaps.argmax(axis=-1)[..., None]
@@ -135,15 +119,11 @@ class Softmax:
         np.put_along_axis(exponentials, top, 0.0, axis=-1)
         return largest[..., 0] + np.log1p(exponentials.sum(axis=-1))
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         return _shares(scores) - targets
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         shares = _shares(scores)
         return _diagonal(shares) - shares[..., :, None] * shares[..., None, :]
@@ -154,21 +134,15 @@ class SquaredHinge:
 
     reach, self_concordance = 0.0, np.inf
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         return (np.maximum(1 - targets * scores, 0) ** 2).sum(axis=-1)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         return -2 * targets * np.maximum(1 - targets * scores, 0)
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         return _diagonal(2.0 * (targets * scores < 1))
 
@@ -191,17 +165,15 @@ class HalfTweedie:
         """As of other losses."""
         return 1.0 if 1 <= self.power <= 2 else np.inf
 
-    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, scores: _Array) -> _Array:
         """Targets to be expected."""
         return np.exp(scores)
 
-    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, means: _Array) -> _Array:
         """Scores of these targets to be expected."""
         return np.log(means)
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         power, mean = self.power, np.exp(scores)
         if power == 0:
@@ -219,16 +191,12 @@ class HalfTweedie:
             )
         return losses.sum(axis=-1)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         mean = np.exp(scores)
         return (mean - targets) * mean ** (1 - self.power)
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         power, mean = self.power, np.exp(scores)
         of_mean = (2 - power) * mean ** (2 - power)
@@ -241,32 +209,26 @@ class HalfHuber:
 
     Parameters
     ----------
-    far : float
+    threshold : float
         The size of a residual from which the loss is linear.
     """
 
-    far: float
+    threshold: float
     reach, self_concordance = 0.0, np.inf
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         sizes = np.abs(scores - targets)
-        near = np.minimum(sizes, self.far)
-        return (near * (sizes - near / 2)).sum(axis=-1)
+        clipped = np.minimum(sizes, self.threshold)
+        return (clipped * (sizes - clipped / 2)).sum(axis=-1)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
-        return np.clip(scores - targets, -self.far, self.far)
+        return np.clip(scores - targets, -self.threshold, self.threshold)
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
-        return _diagonal(1.0 * (np.abs(scores - targets) < self.far))
+        return _diagonal(1.0 * (np.abs(scores - targets) < self.threshold))
 
 
 @dataclass(frozen=True)
@@ -282,9 +244,7 @@ class HuberWithScale:
     epsilon: float
     reach, self_concordance = 0.0, np.inf
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...): Huber & Ronchetti (2009), page 172."""
         sizes = np.abs(scores[..., 0] - targets[..., 0])
         scale, epsilon = np.maximum(scores[..., 1], 0), self.epsilon
@@ -294,16 +254,12 @@ class HuberWithScale:
         losses = scale + np.where(is_near, squares, linear)
         return np.where(scores[..., 1] < 0, np.inf, losses)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., 2) along the scores."""
         errors, _ = self._in_scales(targets, scores)
         return np.stack([2 * errors, 1 - errors**2], axis=-1)
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., 2, 2)."""
         errors, is_near = self._in_scales(targets, scores)
         along = np.stack([np.ones_like(errors), -errors], axis=-1)
@@ -311,34 +267,34 @@ class HuberWithScale:
         return curvature[..., None, None] * along[..., :, None] * along[..., None, :]
 
     def _in_scales(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        self, targets: _Array, scores: _Array
+    ) -> tuple[_Array, NDArray[np.bool_]]:
         """Errors in scales, up to epsilon, and whether they are below."""
         errors = (scores[..., 0] - targets[..., 0]) / scores[..., 1]
-        return np.clip(errors, -self.epsilon, self.epsilon), np.abs(
-            errors
-        ) < self.epsilon
+        is_near = np.abs(errors) < self.epsilon
+        return np.clip(errors, -self.epsilon, self.epsilon), is_near
 
+
+# Newton's steps to a constant score: each doubles the number of its digits.
+_N_STEPS = 20
 
 # Losses of one score, each of which is the link of a mean: those of regressions.
 RegressionLoss = HalfSquared | Logistic | HalfTweedie
 
 
-def constant_score(
-    loss: Loss, targets: NDArray[np.float64], weights: NDArray[np.float64]
-) -> float:
+def constant_score(loss: Loss, targets: _Array, weights: _Array) -> float:
     """The score of all rows whose mean loss is least, by Newton's method.
 
     Targets and weights are (n_rows,); of a single class the score is large.
     """
     score = np.zeros((len(targets), 1))
-    for _ in range(20):
+    for _ in range(_N_STEPS):
         slope = weights @ loss.slopes(targets[:, None], score)[:, 0]
         score -= slope / (weights @ loss.curvatures(targets[:, None], score)[:, 0, 0])
     return float(score[0, 0])
 
 
-def one_vs_rest_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+def one_vs_rest_shares(log_odds: _Array) -> _Array:
     """Probabilities of classes from their log-odds, each against all others.
 
     Of two classes there are those of the second alone, (n_rows,).
@@ -349,12 +305,12 @@ def one_vs_rest_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return softmax(log_expit(log_odds), axis=1)
 
 
-def _diagonal(entries: NDArray[np.floating]) -> NDArray[np.float64]:
+def _diagonal(entries: NDArray[np.floating]) -> _Array:
     """Diagonal matrices (..., k, k) of entries (..., k)."""
     return entries[..., None] * np.eye(entries.shape[-1])
 
 
-def _shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shares(scores: _Array) -> _Array:
     """Softmax along the last axis."""
     # Class by class: sums along a short last axis take three times as long.
     shares = np.ascontiguousarray(np.moveaxis(scores, -1, 0))

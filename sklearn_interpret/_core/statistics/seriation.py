@@ -44,6 +44,7 @@ def order_rows(values: NDArray[np.float64]) -> NDArray[np.intp]:
     if n_rows <= MAX_CLUSTERED:
         return _order_by_clustering(values)
     centres = np.linspace(0, n_rows - 1, MAX_CLUSTERED).round().astype(np.intp)
+    # Rows stand by the rank of their centre, those of a centre by their distance.
     rank = np.empty(len(centres), dtype=np.intp)
     rank[_order_by_clustering(values[centres])] = np.arange(len(centres))
     squares, closest = _closest(values, values[centres])
@@ -66,6 +67,7 @@ def _closest(
 
 
 def _order_by_clustering(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Order of the leaves of a hierarchical clustering of rows (n, p)."""
     from scipy.cluster import hierarchy  # slow to import, and rarely needed
 
     distances = pdist(values)

@@ -50,6 +50,14 @@ def student_factor(degrees: NDArray[np.float64] | float) -> NDArray[np.float64]:
     return stdtrit(degrees, 0.975) / stdtrit(np.inf, 0.975)
 
 
+def ratio_or_zero(
+    numerator: NDArray[np.float64], denominator: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """A quotient of the numerator's shape, zero where the divisor is not positive."""
+    zeros = np.zeros(np.shape(numerator))
+    return np.divide(numerator, denominator, out=zeros, where=denominator > 0)
+
+
 @dataclass(frozen=True)
 class Moments:
     """Total weight, mean and sum of squared deviations of one or many samples.
@@ -297,7 +305,7 @@ def _quantile_ends(
     probabilities: NDArray[np.float64] | Sequence[float],
     weights: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Lowest and highest value at which the distribution function has each share."""
+    """Lowest and highest value at which the distribution function has probabilities."""
     # As a float, n (k / K) may differ from the exact number by a few last bits.
     slack, n_rows = 4 * _EPS, len(values)
     probabilities = np.asarray(probabilities, dtype=np.float64)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,29 @@ if TYPE_CHECKING:
 
 # Weights of leaves that are collected together: some hundreds of megabytes.
 _WEIGHTS_AT_ONCE = 2**21
-# Conjunctions, and rows, that are checked together: flags of 2 MB, which fit the cache.
-_CONJUNCTIONS_AT_ONCE, _ROWS_AT_ONCE = 2**13, 2**8
+# Conjunctions, and rows, that are checked together: flags of 2 MB. Chosen by hand:
+# smaller blocks call numpy more often, larger ones leave the cache.
+_CONJUNCTIONS_AT_ONCE = 2**13
+_ROWS_AT_ONCE = 2**8
+
+
+class Conjunctions(NamedTuple):
+    """Some conjunctions, and how much each component gets where a row meets them."""
+
+    nodes: NDArray[np.intp]  # (max_order, n): nodes that name the conditions
+    weights: sparse.csr_array  # (k * n_sets, n)
+
+
+class _LeafWeights(NamedTuple):
+    """Weights of leaves, one for each union U and subset T of their conditions.
+
+    Fewer than `max_order` players are filled up with the number of players, fewer nodes
+    with the root 0, whose condition all rows meet.
+    """
+
+    players: NDArray[np.intp]  # (max_order, n): of the component, U
+    nodes: NDArray[np.intp]  # (max_order, n): of the conjunction, T
+    weights: NDArray[np.float64]  # (k, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,24 +89,21 @@ class TreeComponents:
         octets = columns.T.astype(np.uint8)
         on_path = np.unpackbits(octets, axis=1, count=paths.n_players).astype(bool)
         sets: list[tuple[int, ...]] = []
+        # Sets of one size, and the paths that hold all of their players.
         last: list[tuple[tuple[int, ...], NDArray[np.bool_]]] = [((), on_path)]
         for _ in range(self.max_order):
             last = [
-                ((*players, new), rows[rows[:, new]])
-                for players, rows in last
-                for new in np.flatnonzero(rows.any(axis=0)).tolist()
-                if not players or new > players[-1]
+                ((*players, player), leaf_paths[leaf_paths[:, player]])
+                for players, leaf_paths in last
+                for player in np.flatnonzero(leaf_paths.any(axis=0)).tolist()
+                if not players or player > players[-1]
             ]
             sets += [players for players, _ in last]
         return sets
 
     @cached_property
-    def _conjunctions(self) -> list[tuple[NDArray[np.intp], sparse.csr_array]]:
-        """Conjunctions, some at a time, and their weights.
-
-        Conjunctions are nodes whose conditions are met together, (max_order, n);
-        weights are sparse, (k * n_sets, n).
-        """
+    def _conjunctions(self) -> list[Conjunctions]:
+        """All conjunctions, some at a time."""
         positions = {players: position for position, players in enumerate(self.sets)}
         return list(
             chain.from_iterable(
@@ -100,24 +118,24 @@ class TreeComponents:
         if "_conjunctions" not in vars(self) and self.max_order <= 2:
             components = game.few_components(codes, self.max_order)
             if components is not None:
-                return self._chosen(components)
+                return self._of_sets(components)
         values = np.zeros((game.ensemble.n_outputs * n_sets, len(codes)))
         for start in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             met = all_met(game.ensemble, game.paths, codes[rows])
-            for nodes, weights in self._conjunctions:
-                together = np.logical_and.reduce(met[nodes], axis=0)
-                values[:, rows] += weights @ together.astype(np.float64)
+            for chunk in self._conjunctions:
+                all_met_together = np.logical_and.reduce(met[chunk.nodes], axis=0)
+                values[:, rows] += chunk.weights @ all_met_together.astype(np.float64)
         return values.reshape(game.ensemble.n_outputs, n_sets, len(codes))
 
-    def _chosen(self, components: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Components from arrays (k, n_players, ..., n_rows), one for each size."""
-        chosen = []
+    def _of_sets(self, components: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Components of `sets`, from arrays (k, n_players, ..., n_rows) by size."""
+        by_size = []
         for size, values in enumerate(components, 1):
             of_size = [players for players in self.sets if len(players) == size]
             index = np.array(of_size, dtype=np.intp).reshape(-1, size).T
-            chosen.append(values[:, *index])
-        return np.concatenate(chosen, axis=1)
+            by_size.append(values[:, *index])
+        return np.concatenate(by_size, axis=1)
 
 
 def _runs_of_leaves(game: Game, max_order: int) -> list[NDArray[np.intp]]:
@@ -132,8 +150,8 @@ def _runs_of_leaves(game: Game, max_order: int) -> list[NDArray[np.intp]]:
 
 def _conjunctions_of_leaves(
     game: Game, leaves: NDArray[np.intp], positions: dict[tuple[int, ...], int]
-) -> Iterator[tuple[NDArray[np.intp], sparse.csr_array]]:
-    """Conjunctions of leaves, and their weights, with the position of each set."""
+) -> Iterator[Conjunctions]:
+    """Conjunctions of leaves, some at a time, with the `positions` of sets."""
     n_conditions = game.paths.n_conditions[leaves]
     max_order = max(map(len, positions))
     by_size = [
@@ -157,19 +175,12 @@ def _conjunctions_of_leaves(
     outputs = [sparse.coo_array((output, entries), shape=shape) for output in weights]
     matrix = sparse.vstack(outputs, format="csc")
     for start in range(0, shape[1], _CONJUNCTIONS_AT_ONCE):
-        some = slice(start, start + _CONJUNCTIONS_AT_ONCE)
-        yield nodes[:, some], matrix[:, some].tocsr()
+        chunk = slice(start, start + _CONJUNCTIONS_AT_ONCE)
+        yield Conjunctions(nodes[:, chunk], matrix[:, chunk].tocsr())
 
 
-def _weights(
-    game: Game, leaves: NDArray[np.intp], max_order: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Weights of leaves with equally many conditions: those that are not zero.
-
-    Returns the players of each weight's component and the nodes of its conjunction,
-    (max_order, n_weights) each, and the weights (k, n_weights). Players are filled up
-    with their number, nodes with the root 0, whose condition all rows meet.
-    """
+def _weights(game: Game, leaves: NDArray[np.intp], max_order: int) -> _LeafWeights:
+    """Weights of leaves with equally many conditions: those that are not zero."""
     conditions = game.paths.of_nodes(leaves)
     d = len(conditions)
     subsets = [s for size in range(max_order + 1) for s in combinations(range(d), size)]
@@ -190,11 +201,11 @@ def _weights(
     nodes = np.vstack([conditions, np.zeros(len(leaves), dtype=conditions.dtype)])
     weight = (sign[pair] * shares[subset, leaf]) * game.ensemble.value[leaves[leaf]].T
     players = np.sort(players[slots[:, union], leaf], axis=0)
-    return players, nodes[slots[:, subset], leaf], weight
+    return _LeafWeights(players, nodes[slots[:, subset], leaf], weight)
 
 
 def _distinct(columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Distinct columns of an array of integers, and the position of each in these."""
+    """Distinct columns of an array of integers; position of each column among them."""
     key = np.zeros(columns.shape[1], dtype=np.intp)
     for row in columns:
         key = key * (int(row.max(initial=0)) + 1) + row

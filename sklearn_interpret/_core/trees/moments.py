@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +31,12 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
-# Numbers of all tables (4 MB, a cache of the last level), and distributions of one
-# call, at most.
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the caches. Numbers of all tables (4 MB), and distributions:
 _MOST_NUMBERS = 2**19
 _MOST_DISTRIBUTIONS = 16
-
 # Points times distributions whose statistics are computed together (64 kB), and splits
-# times distributions that are evaluated together (1 MB); they fit a cache.
+# times distributions that are evaluated together (1 MB):
 _MOST_POINTS = 2**13
 _MOST_SPLITS = 2**17
 
@@ -70,6 +69,16 @@ class ProductMoments:
     covariance: NDArray[np.float64]
     statistic: NDArray[np.float64]
     variance: NDArray[np.float64]
+
+
+class _Table(NamedTuple):
+    """Sums of amounts at the players' points, for m distributions: see `_SplitTables`.
+
+    The amounts are shares :math:`P`, or shares times centred statistics, :math:`s_j`.
+    """
+
+    at_places: NDArray[np.float64]  # (n_places, m)
+    missing: NDArray[np.float64]  # (n_moved + 1, m): of missing values, by player
 
 
 class TreeProducts:
@@ -114,10 +123,10 @@ class TreeProducts:
         k = max(1, len(base))
         size = max(1, self._tables.n_places, min(n_splits, _MOST_SPLITS) * k)
         self.block_size = int(np.clip(_MOST_NUMBERS // size, 1, _MOST_DISTRIBUTIONS))
-        most = _MOST_SPLITS // (self.block_size * k)
+        most_splits = _MOST_SPLITS // (self.block_size * k)
         self._blocks = [
             _Block(ensemble, values, self._tables, roots, len(moved_features))
-            for roots in _roots_of_blocks(ensemble, most)
+            for roots in _roots_of_blocks(ensemble, most_splits)
         ]
 
     def moments(
@@ -145,62 +154,58 @@ class TreeProducts:
         )
         for start in range(0, m, self.block_size):
             rows = slice(start, min(start + self.block_size, m))
-            tables = np.empty((2, self._tables.n_places, rows.stop - start))
-            missing = np.zeros((2, n_moved + 1, rows.stop - start))
+            chances, centred = (
+                self._tables.new_table(rows.stop - start) for _ in range(2)
+            )
             for player, (share, statistic) in enumerate(
                 zip(shares, statistics, strict=True)
             ):
-                into = moments.statistic[rows, player], moments.variance[rows, player]
-                statistic = statistic if statistic.ndim == 1 else statistic[rows]
-                for some, amounts in _centred(share[rows], statistic, *into):
-                    here = zip(tables[:, :, some], missing[:, :, some], strict=True)
-                    for amount, sums in zip(amounts, here, strict=True):
-                        self._tables.fill(player, amount, *sums)
-            mean, covariance = self._swept(tables, missing)
+                if statistic.ndim > 1:
+                    statistic = statistic[rows]
+                for chunk in _centred(share[rows], statistic):
+                    chunk_rows = slice(
+                        start + chunk.rows.start, start + chunk.rows.stop
+                    )
+                    moments.statistic[chunk_rows, player] = chunk.mean
+                    moments.variance[chunk_rows, player] = chunk.variance
+                    self._tables.fill(chances, player, chunk.shares, chunk.rows)
+                    self._tables.fill(centred, player, chunk.amounts, chunk.rows)
+            mean = np.repeat(self._constant[:, None], rows.stop - start, axis=1)
+            covariance = np.zeros((k, n_moved, rows.stop - start))
+            for block in self._blocks:
+                block.add(chances, centred, mean, covariance)
             moments.mean[rows] = mean.T
             moments.covariance[rows] = covariance.transpose(2, 1, 0)
         return moments
 
-    def _swept(
-        self, tables: NDArray[np.float64], missing: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Means (k, m) and covariances (k, n_moved, m)."""
-        m, k = tables.shape[2], len(self._constant)
-        shares, centred = zip(
-            tables, missing if self._tables.has_missing else (None, None), strict=True
-        )
-        mean = np.repeat(self._constant[:, None], m, axis=1)
-        covariance = np.zeros((k, self._n_moved, m))
-        for block in self._blocks:
-            block.add(shares, centred, mean, covariance)
-        return mean, covariance
+
+class _CentredStatistics(NamedTuple):
+    """Moments of a player's statistic, for some distributions (c,)."""
+
+    rows: slice  # which of the distributions
+    shares: NDArray[np.float64]  # (c, n_points)
+    amounts: NDArray[np.float64]  # (c, n_points): shares times centred statistics
+    mean: NDArray[np.float64]  # (c,)
+    variance: NDArray[np.float64]  # (c,)
 
 
 def _centred(
-    shares: NDArray[np.float64],
-    statistics: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    variance: NDArray[np.float64],
-) -> Iterator[tuple[slice, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
-    """Find means and variances (m,) of statistics, some distributions at a time.
-
-    Yields these, with their shares, and shares times centred statistics.
-    """
+    shares: NDArray[np.float64], statistics: NDArray[np.float64]
+) -> Iterator[_CentredStatistics]:
+    """Moments of statistics under shares (m, n_points), some at a time."""
     m, n_points = shares.shape
     step = max(1, _MOST_POINTS // max(1, n_points))
     for start in range(0, m, step):
-        rows = slice(start, start + step)
+        rows = slice(start, min(start + step, m))
         # Rows are summed up: each should be one stretch of memory.
         share = np.ascontiguousarray(shares[rows], dtype=np.float64)
         statistic = statistics if statistics.ndim == 1 else statistics[rows]
         statistic = np.ascontiguousarray(statistic, dtype=np.float64)
-        amounts = share * statistic
-        mean[rows] = amounts.sum(axis=1)
-        centred = statistic - mean[rows, None]
-        np.multiply(share, centred, out=amounts)
-        centred *= amounts
-        variance[rows] = centred.sum(axis=1)
-        yield rows, (share, amounts)
+        mean = (share * statistic).sum(axis=1)
+        centred = statistic - mean[:, None]
+        amounts = share * centred
+        variance = (centred * amounts).sum(axis=1)
+        yield _CentredStatistics(rows, share, amounts, mean, variance)
 
 
 class _Block:
@@ -237,10 +242,11 @@ class _Block:
             n_before += n
             splits = children[inner]
         splits = np.concatenate(all_splits)
-        self._low, self._middle, self._high = (
-            places[splits] for places in (tables.low, tables.middle, tables.high)
-        )
-        self._missing = tables.missing_left[splits], tables.missing_right[splits]
+        self._low, self._middle = tables.low[splits], tables.middle[splits]
+        self._high = tables.high[splits]
+        self._has_missing = tables.has_missing
+        self._missing_left = tables.missing_left[splits]
+        self._missing_right = tables.missing_right[splits]
         player = tables.player[splits]
         order = np.argsort(player, kind="stable")
         self._by_player = _matrix_of_ones(player[order], order, (n_moved, len(order)))
@@ -248,39 +254,43 @@ class _Block:
 
     def add(
         self,
-        chances: tuple[NDArray[np.float64], NDArray[np.float64] | None],
-        centred: tuple[NDArray[np.float64], NDArray[np.float64] | None],
+        chances: _Table,
+        centred: _Table,
         mean: NDArray[np.float64],
         covariance: NDArray[np.float64],
     ) -> None:
-        """Add what the trees give to means (k, m) and covariances (k, n_moved, m).
+        """Add what the trees give to `mean` (k, m) and `covariance` (k, n_moved, m).
 
-        From tables of shares, and of shares times centred statistics.
+        Both are changed in place.
         """
-        reached, left, right = self._looked_up(*chances)
+        reached, left, right = self._looked_up(chances)
         np.maximum(reached, _LEAST, out=reached)
         ratio = left / reached
-        conditioned, gain, _ = self._looked_up(*centred)
+        conditioned, gain, _ = self._looked_up(centred)
         conditioned *= ratio
         gain -= conditioned
         self._go_down(reached, left, right, gain)
-        covered = self._go_up(ratio, gain, mean)
-        for sums, gains in zip(covariance, covered, strict=True):
-            sums += self._by_player @ gains
+        covariances = self._go_up(ratio, gain, mean)
+        for output, of_splits in enumerate(covariances):
+            covariance[output] += self._by_player @ of_splits
 
     def _looked_up(
-        self, table: NDArray[np.float64], missing: NDArray[np.float64] | None
+        self, table: _Table
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """The share that reaches each split, and those that go left and right."""
-        middle = table.take(self._middle, axis=0)
-        low, high = table.take(self._low, axis=0), table.take(self._high, axis=0)
+        """Sums over what reaches each split, and over what goes left and right."""
+        low, middle, high = (
+            table.at_places.take(places, axis=0)
+            for places in (self._low, self._middle, self._high)
+        )
         reached, left = high - low, np.subtract(middle, low, out=low)
         right = np.subtract(high, middle, out=high)
-        if missing is not None:
-            for side, player in zip((left, right), self._missing, strict=True):
-                more = missing.take(player, axis=0)
-                side += more
-                reached += more
+        if self._has_missing:
+            missing_left = table.missing.take(self._missing_left, axis=0)
+            missing_right = table.missing.take(self._missing_right, axis=0)
+            left += missing_left
+            right += missing_right
+            reached += missing_left
+            reached += missing_right
         return reached, left, right
 
     def _go_down(
@@ -290,16 +300,16 @@ class _Block:
         right: NDArray[np.float64],
         gain: NDArray[np.float64],
     ) -> None:
-        """Multiply gains by the chances to reach the splits, less what stops there."""
-        reached = np.ones((self._n_roots, gain.shape[1]))
+        """Multiply `gain` (n_splits, m) in place by P / a_q, as in the formulas."""
+        chances = np.ones((self._n_roots, gain.shape[1]))
         for level in self._levels:
-            reached /= shares[level.splits]
-            gain[level.splits] *= reached
-            n = len(reached)
+            chances /= shares[level.splits]
+            gain[level.splits] *= chances
+            n = len(chances)
             children = np.empty((2 * n, gain.shape[1]))
-            np.multiply(reached, left[level.splits], out=children[:n])
-            np.multiply(reached, right[level.splits], out=children[n:])
-            reached = children.take(level.inner, axis=0)
+            np.multiply(chances, left[level.splits], out=children[:n])
+            np.multiply(chances, right[level.splits], out=children[n:])
+            chances = children.take(level.inner, axis=0)
 
     def _go_up(
         self,
@@ -307,23 +317,28 @@ class _Block:
         gain: NDArray[np.float64],
         mean: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Add up means; return gains times differences, (k, n_splits, m)."""
+        """Add the means of the trees to `mean`; covariances by split, (k, n_splits, m).
+
+        `ratio` is a_l / a_q, and differences are those of the means of the children.
+        """
         k, m = mean.shape
-        covered = np.empty((k, *gain.shape))
-        below = np.empty((k, 0, m))
+        covariances = np.empty((k, *gain.shape))
+        node_means = np.empty((k, 0, m))
         for level in reversed(self._levels):
-            n_inner = below.shape[1]
+            n_inner = node_means.shape[1]
             values = np.empty((k, n_inner + level.leaves.shape[1], m))
-            values[:, :n_inner] = below
+            values[:, :n_inner] = node_means
             values[:, n_inner:] = level.leaves
             difference = values.take(level.left, axis=1)
-            below = values.take(level.right, axis=1)
-            difference -= below
-            np.multiply(difference, gain[level.splits], out=covered[:, level.splits])
+            node_means = values.take(level.right, axis=1)
+            difference -= node_means
+            np.multiply(
+                difference, gain[level.splits], out=covariances[:, level.splits]
+            )
             difference *= ratio[level.splits]
-            below += difference
-        mean += below.sum(axis=1)
-        return covered
+            node_means += difference
+        mean += node_means.sum(axis=1)
+        return covariances
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,21 +438,24 @@ class _SplitTables:
         missing = np.minimum(self.missing_left, self.missing_right)
         self.has_missing = bool((missing < n_moved).any())
 
+    def new_table(self, m: int) -> _Table:
+        """A table for m distributions whose places are not filled."""
+        missing = np.zeros((len(self._moved_features) + 1, m))
+        return _Table(np.empty((self.n_places, m)), missing)
+
     def fill(
-        self,
-        player: int,
-        amounts: NDArray[np.float64],
-        table: NDArray[np.float64],
-        missing: NDArray[np.float64],
+        self, table: _Table, player: int, amounts: NDArray[np.float64], rows: slice
     ) -> None:
-        """Sum up amounts (m, n_points) at a player's points in its places."""
+        """Write sums of amounts (c, n_points) to a player's places, for `rows` of m."""
         if player in self._sums:
             places, sums = self._sums[player]
-            table[places.start] = 0
-            table[places.start + 1 : places.stop], missing[player] = sums(amounts)
+            at_places, missing = sums(amounts)
+            table.at_places[places.start, rows] = 0
+            table.at_places[places.start + 1 : places.stop, rows] = at_places
+            table.missing[player, rows] = missing
 
     def _sums_of(self, player: int, splits: NDArray[np.intp]) -> tuple[_Sums, int]:
-        """Function that sums a player, number of its places; notes those of splits."""
+        """Set the places of splits; return a player's sums, and number of places."""
         moved = self._moved_features[player]
         if len(moved.features) == 1:
             (feature,) = moved.features
@@ -471,26 +489,23 @@ class _SplitTables:
         values = codes[order]
         n_known = np.searchsorted(values, trees.split_codes.missing[feature])
         ends = np.flatnonzero(np.diff(values[:n_known], append=-1))
-        self._note_intervals(splits, values[ends])
+        self._set_places(splits, values[ends])
         if n_known < len(codes):
-            for into, child in (
-                (self.missing_left, trees.left),
-                (self.missing_right, trees.right),
-            ):
-                into[splits[self._with_missing[child[splits]]]] = player
+            meets_left = self._with_missing[trees.left[splits]]
+            meets_right = self._with_missing[trees.right[splits]]
+            self.missing_left[splits[meets_left]] = player
+            self.missing_right[splits[meets_right]] = player
         in_order = (np.diff(order) > 0).all()
         sums = partial(_number_sums, None if in_order else order, ends, n_known)
         return sums, len(ends) + 1
 
-    def _note_intervals(
-        self, splits: NDArray[np.intp], values: NDArray[np.intp]
-    ) -> None:
+    def _set_places(self, splits: NDArray[np.intp], values: NDArray[np.intp]) -> None:
         """Set the places of splits, among the codes of values that are not missing."""
         low, high = self._intervals
-        above = self._paths.previous[self._ensemble.left[splits]]
-        low = np.where(above < 0, 0, low[above])
+        previous = self._paths.previous[self._ensemble.left[splits]]
+        low = np.where(previous < 0, 0, low[previous])
         low = np.searchsorted(values, low, "left")
-        high = np.where(above < 0, np.iinfo(np.intp).max, high[above])
+        high = np.where(previous < 0, np.iinfo(np.intp).max, high[previous])
         high = np.searchsorted(values, high, "right")
         high = np.maximum(low, high)  # where no code is between them
         middle = self._ensemble.split_codes.rank[splits]
@@ -525,18 +540,17 @@ class _SplitTables:
         """Masks of points that splits above on the same player leave: as `lefts`."""
         trees = self._ensemble
         within = np.ones_like(lefts)
-        above = self._paths.previous[trees.left[splits]]
+        previous = self._paths.previous[trees.left[splits]]
         row = np.zeros(trees.n_nodes, dtype=np.intp)
         row[splits] = np.arange(len(splits))
-        below = np.flatnonzero(above >= 0)
+        below = np.flatnonzero(previous >= 0)
         depth = trees.depth[splits[below]]
         for level in np.unique(depth):
             selected = below[depth == level]
-            parents = trees.parents[above[selected]]
-            is_left = trees.left[parents] == above[selected]
-            within[selected] = within[row[parents]] & (
-                lefts[row[parents]] == is_left[:, None]
-            )
+            parents = trees.parents[previous[selected]]
+            is_left = trees.left[parents] == previous[selected]
+            stays = lefts[row[parents]] == is_left[:, None]
+            within[selected] = within[row[parents]] & stays
         return within
 
 

@@ -1,6 +1,8 @@
 """Actionability: the values that rows may take, their distances, and encodings.
 
-And a `SearchProblem`: rows to be explained under a target and such constraints.
+`Actionability` is made from the rows of `fit` and the parameters of a search. It
+encodes rows as floats, limits and rounds encoded rows to values that are permitted,
+measures their distances, and decodes them into the user's container.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ LARGEST_INTEGER = 2.0**53
 # programs meet constraints to more digits.
 _ROUNDING = 1e-9
 # Share of changed cells above which all cells are rounded together: one call for whole
-# columns costs less than picking out that many cells.
-_MANY = 0.1
+# columns costs less than picking out many cells. Chosen by hand.
+_MANY_CELLS = 0.1
 
 
 class Actionability(PlainState):
@@ -115,26 +117,20 @@ class Actionability(PlainState):
             self._levels_of(j) if categorical[j] else None
             for j in range(fit_rows.n_columns)
         ]
-        self._codes = [
-            None if levels is None else {label_key(x): k for k, x in enumerate(levels)}
+        self._codes_by_level = [
+            None
+            if levels is None
+            else {label_key(level): code for code, level in enumerate(levels)}
             for levels in self.levels
         ]
         self._level_vectors = [
             fit_rows.cast(j, levels) if levels else None
             for j, levels in enumerate(self.levels)
         ]
+        columns = range(fit_rows.n_columns)
         # Missing entries turn integers into floats: dtypes are those of no rows.
-        empty = fit_rows.take(np.arange(0))
-        self.dtypes = [
-            np.dtype(
-                getattr(
-                    fit_rows.column(j).dtype, "numpy_dtype", empty.column_array(j).dtype
-                )
-                if fit_rows.dates(j) is None
-                else float
-            )
-            for j in range(fit_rows.n_columns)
-        ]
+        no_rows = fit_rows.take(np.arange(0))
+        self.dtypes = [self._dtype_of(j, no_rows) for j in columns]
         self.vary = vary
         self._directions = np.zeros(fit_rows.n_columns)
         for j, direction in directions.items():
@@ -142,13 +138,12 @@ class Actionability(PlainState):
         no_columns = np.zeros(fit_rows.n_columns, dtype=bool)
         self._two_valued = no_columns if two_valued is None else two_valued
         self._within_data = no_columns if within_data is None else within_data
-        columns = range(fit_rows.n_columns)
         self._take_steps([self._step_of(j, steps, weights) for j in columns])
         dtype_limits = [self._limits_of_dtype(j) for j in columns]
-        self._of_dtype = np.array(dtype_limits).reshape(-1, 2).T
-        every = np.ones(fit_rows.n_rows, dtype=bool)
+        self._dtype_limits = np.array(dtype_limits).reshape(-1, 2).T
+        all_rows = np.ones(fit_rows.n_rows, dtype=bool)
         self.observed, self._observed_levels = self._observed_values(weights > 0)
-        self.seen_levels = self._observed_values(every)[1]
+        _, self.seen_levels = self._observed_values(all_rows)
         self._limit_to(self._within_data)
         for j, limits in ranges.items():
             if categorical[j]:
@@ -169,6 +164,13 @@ class Actionability(PlainState):
         native = rows.native
         plain = isinstance(native, np.ndarray) and native.dtype == np.float64
         return plain and not self.categorical.any()
+
+    def _dtype_of(self, j: int, no_rows: Rows) -> np.dtype[Any]:
+        """Dtype of the numbers of a column; dates are days, and so floats."""
+        if self.fit_rows.dates(j) is not None:
+            return np.dtype(float)
+        dtype = no_rows.column_array(j).dtype
+        return np.dtype(getattr(self.fit_rows.column(j).dtype, "numpy_dtype", dtype))
 
     def _levels_of(self, j: int) -> list[Any]:
         """Levels of a category, in the natural order, missing ones left out.
@@ -219,21 +221,24 @@ class Actionability(PlainState):
         return -largest, largest
 
     def _observed_values(
-        self, counted: NDArray[np.bool_]
+        self, included: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], list[Any]]:
-        """Lowest and highest numbers of the counted rows of `fit`, and their levels."""
+        """Lowest and highest numbers (2, n_columns) of some rows of `fit`, and levels.
+
+        Those are masks of the `levels` of each column, None for columns of numbers.
+        """
         n_columns = self.fit_rows.n_columns
         observed = np.repeat([[np.inf], [-np.inf]], n_columns, axis=1)
         levels: list[Any] = [None] * n_columns
         for j in range(n_columns):
             if self.categorical[j]:
                 codes, labels = self.fit_rows.encode_column(j)
-                present = {label_key(labels[k]) for k in np.unique(codes[counted])}
+                present = {label_key(labels[k]) for k in np.unique(codes[included])}
                 levels[j] = np.array(
                     [label_key(level) in present for level in self.levels[j]], bool
                 )
                 continue
-            values = self.fit_rows.numbers(j)[counted]
+            values = self.fit_rows.numbers(j)[included]
             values = values[np.isfinite(values)]
             observed[:, j] = values.min(initial=np.inf), values.max(initial=-np.inf)
         return observed, levels
@@ -241,11 +246,11 @@ class Actionability(PlainState):
     def _limit_to(self, within_data: NDArray[np.bool_]) -> None:
         """Limit some columns to values of the rows of `fit`, others by their dtype."""
         self._within_data = within_data
-        low, high = np.where(within_data, self.observed, self._of_dtype)
+        low, high = np.where(within_data, self.observed, self._dtype_limits)
         self._low, self._high = self.grid.up(low), self.grid.down(high)
         self.possible_levels: list[Any] = [
-            levels if within else seen if seen is None else seen.copy()
-            for levels, seen, within in zip(
+            observed if within else copy(seen)
+            for observed, seen, within in zip(
                 self._observed_levels, self.seen_levels, within_data, strict=True
             )
         ]
@@ -255,12 +260,14 @@ class Actionability(PlainState):
     ) -> NDArray[np.bool_]:
         """Mask of cells changed to values beyond those of the rows of `fit`."""
         low, high = self.observed
-        beyond: NDArray[np.bool_] = (values < low) | (values > high)
-        for j, levels in enumerate(self._observed_levels):
-            if levels is not None:
+        is_beyond: NDArray[np.bool_] = (values < low) | (values > high)
+        for j, is_observed in enumerate(self._observed_levels):
+            if is_observed is not None:
                 codes = np.nan_to_num(values[:, j], nan=-1).astype(np.intp)
-                beyond[:, j] = (codes >= 0) & ~levels[codes] if len(levels) else False
-        return beyond & (self.changes(values, origins) > 0)
+                is_beyond[:, j] = False
+                if len(is_observed):
+                    is_beyond[:, j] = (codes >= 0) & ~is_observed[codes]
+        return is_beyond & (self.changes(values, origins) > 0)
 
     @cached_property
     def medians(self) -> NDArray[np.float64]:
@@ -336,7 +343,7 @@ class Actionability(PlainState):
         if self._are_floats(rows) and not np.isinf(rows.native).any():
             return rows.native.copy()
         values = np.empty((rows.n_rows, rows.n_columns))
-        for j, codes in enumerate(self._codes):
+        for j, codes in enumerate(self._codes_by_level):
             if codes is None:
                 values[:, j] = rows.numbers(j)
             else:
@@ -365,7 +372,7 @@ class Actionability(PlainState):
         # Values beyond the observed range may move towards it.
         extended = self._within_data & ~self._two_valued
         if extended.any():
-            clipped = np.clip(origins, *self._of_dtype)
+            clipped = np.clip(origins, *self._dtype_limits)
             below, above = extended & (clipped < low), extended & (clipped > high)
             if below.any():
                 low = np.where(below, self.grid.up(clipped), low)
@@ -422,7 +429,7 @@ class Actionability(PlainState):
         unchanged = (values == origins) | np.isnan(values) | (low > high)
         values = np.where(unchanged, origins, np.clip(values, low, high))
         changed = ~unchanged & self.stepped
-        if changed.sum() > _MANY * changed.size:
+        if changed.sum() > _MANY_CELLS * changed.size:
             values = self.grid.nearest(values)
         elif changed.any():
             values[changed] = self.grid.nearest(values[changed], changed.nonzero()[1])
@@ -440,6 +447,7 @@ class Actionability(PlainState):
     def _possible_level(
         self, j: int, codes: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
+        """Codes of levels, those that are not possible replaced by the origins'."""
         is_level = codes >= 0
         possible = np.zeros(len(codes), dtype=bool)
         possible[is_level] = self.possible_levels[j][codes[is_level].astype(np.intp)]
@@ -466,14 +474,17 @@ class Actionability(PlainState):
         values: NDArray[np.float64],
         low: ArrayLike,
         high: ArrayLike,
-        half: float,
+        half_step: float,
     ) -> NDArray[np.float64]:
-        """The nearest dates of a column within limits, as days; `half` is of a step."""
+        """The nearest dates of a column within limits, as days."""
         _, days, _ = self.fit_rows.rounded(j, np.atleast_1d(values))
         low, high = np.broadcast_to(low, days.shape), np.broadcast_to(high, days.shape)
-        for beyond, inner in ((days > high, high - half), (days < low, low + half)):
-            if beyond.any():
-                _, days[beyond], _ = self.fit_rows.rounded(j, inner[beyond])
+        for is_outside, inside in (
+            (days > high, high - half_step),
+            (days < low, low + half_step),
+        ):
+            if is_outside.any():
+                _, days[is_outside], _ = self.fit_rows.rounded(j, inside[is_outside])
         return days.reshape(np.shape(values))
 
     def within_dtypes(
@@ -638,7 +649,7 @@ class Actionability(PlainState):
     def _native_column(
         self, j: int, values: NDArray[np.float64], changed: NDArray[np.bool_]
     ) -> tuple[Any, NDArray[np.intp]]:
-        """New values of a column: a vector of its dtype, and places in it, (m,).
+        """New values of a column: a vector of its dtype, and positions in it, (m,).
 
         Unchanged cells get the value of a changed one: the dtype may not hold theirs.
         """

@@ -1,10 +1,15 @@
-"""The nearest rows for which linear models reach a target."""
+"""The nearest rows for which linear models reach a target.
+
+`ColumnEffects` reads what columns add to the linear functions of a model.
+`LinearSearch` finds the cheapest moves of columns by which the functions meet the
+target, by linear and integer programs, and rounds them to values that rows may take.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,28 +37,86 @@ if TYPE_CHECKING:
 
 # Number of rows of `fit` at which the linear function is compared with sums of effects:
 # a model that is not linear differs at nearly all of them.
-_SPOTS = 50
+_COMPARED_ROWS = 50
+# The same of probabilities and the logistic function of a linear one.
+_COMPARED_PROBABILITIES = 20
 # Relative difference from a sum of effects above which a model is not linear; bounds of
 # rounding errors are added to it.
 _TOLERANCE = 1e-7
 _DOUBLE = np.finfo(np.float64).eps
-# Safety margins in the order of trial: multiples of the rounding errors, shares of the
-# need, and shares of the largest gain, for the tolerance of solvers. They grow, in case
-# the model still misses the target, then shrink, in case they leave no room.
-_EXCESS = (
-    (2, 0.0, 0.0),
-    (4, 1e-9, 0.0),
-    (256, 1e-7, 0.0),
-    (2, 0.0, 2e-6),
-    (0.25, 0.0, 0.0),
-    (0, 0.0, 0.0),
-)
 # Largest excess over constraints, relative to the size of their terms: the rounding
 # error of a sum of about 1000 doubles.
 _ROUNDING = 1e-13
 # Columns with more steps in their range than this move as real numbers, and are rounded
-# then: integer programs of them would be large.
+# then: integer programs of them would be large. Chosen by hand.
 _MOST_STEPS = 1000
+# In `_Move.after`: the move can be made first.
+_NO_MOVE = -1
+
+
+class _SafetyMargin(NamedTuple):
+    """Excess over a need that makes up for errors: the largest of three numbers."""
+
+    errors: float = 0.0  # multiple of the rounding error
+    need: float = 0.0  # share of the need
+    gain: float = 0.0  # share of the largest gain, for the tolerance of solvers
+
+
+# In the order of trial. They grow, in case the model still misses the target, then
+# shrink, in case they leave no room. Chosen by hand.
+_SAFETY_MARGINS = (
+    _SafetyMargin(errors=2),
+    _SafetyMargin(errors=4, need=1e-9),
+    _SafetyMargin(errors=256, need=1e-7),
+    _SafetyMargin(errors=2, gain=2e-6),
+    _SafetyMargin(errors=0.25),
+    _SafetyMargin(),
+)
+
+
+class _ColumnEffect(NamedTuple):
+    """The effect of a column on k linear functions."""
+
+    slopes: NDArray[np.float64] | None  # of numbers, (k,)
+    levels: NDArray[np.float64] | None  # of categories: value at each, (n_levels, k)
+    errors: NDArray[
+        np.float64
+    ]  # per unit of a number, or of the value at a level, (k,)
+
+
+class _Move(NamedTuple):
+    """A move of one column of a row."""
+
+    column: int
+    target: float  # the value that the column enters, or the signed length of a unit
+    most: float = 1.0  # number of units
+    after: int = _NO_MOVE  # position of the move that has to be made before
+    enters: bool = True  # whether the column enters a value, which excludes others
+
+
+class _RowMoves(NamedTuple):
+    """The moves of a row."""
+
+    moves: Moves  # with the gains of k linear functions
+    targets: NDArray[np.float64]  # as in `_Move`, (n_moves,)
+    errors: NDArray[np.float64]  # of the gains, (n_moves, k)
+
+
+class _System(NamedTuple):
+    """Inequalities of functions and of constraints, by which a row is on target."""
+
+    relaxed: Moves  # with the largest gains that errors allow
+    nominal: Moves  # with the gains
+    needs: NDArray[np.float64]  # of functions, of constraints, of numbers to be filled
+    error_bounds: NDArray[np.float64]  # of the needs
+    n_functions: int
+
+
+class _Cost(NamedTuple):
+    """Cost of a row, or a bound of it; fewer changes come first, where they count."""
+
+    n_changed: float
+    distance: float
 
 
 def precision(actionability: Actionability) -> float:
@@ -105,8 +168,10 @@ class ColumnEffects:
         self.rounding = (len(self.model.columns) / 2 + 2) * self.precision
         first = self._complete[:1]
         self._size = self._sizes(self.model.derived(rows.take(first).native))[0]
-        effects = zip(*map(self._effects, range(rows.n_columns)), strict=True)
-        self.slopes, self.levels, errors = effects
+        effects = [self._effect(j) for j in range(rows.n_columns)]
+        self.slopes: list[Any] = [effect.slopes for effect in effects]
+        self.levels: list[Any] = [effect.levels for effect in effects]
+        errors = [effect.errors for effect in effects]
         self.errors = np.array(errors).reshape(rows.n_columns, -1)
         zero = np.zeros(len(self._size))
         slopes = [zero if slope is None else np.abs(slope) for slope in self.slopes]
@@ -130,12 +195,14 @@ class ColumnEffects:
     def _link_of_probability(self, response: Response) -> str | None:
         """ "logistic" if probabilities are the expit of one function, else None."""
         rows = self._fit_problem.rows
-        first_rows = rows.take(np.arange(min(rows.n_rows, 20))).native
+        n_compared = min(rows.n_rows, _COMPARED_PROBABILITIES)
+        first_rows = rows.take(np.arange(n_compared)).native
         margins = self.margins(first_rows)
         if margins.shape[1] != 1:
             return None
-        shares = expit(-margins if response.target == 0 else margins)
-        return "logistic" if np.allclose(shares, response(first_rows)) else None
+        probabilities = expit(-margins if response.target == 0 else margins)
+        is_logistic = np.allclose(probabilities, response(first_rows))
+        return "logistic" if is_logistic else None
 
     def margins(self, native: Any) -> NDArray[np.float64]:
         """The linear functions of rows in the model's container, (n_rows, k)."""
@@ -156,19 +223,15 @@ class ColumnEffects:
         terms = abs(derived) @ np.abs(self.model.coefficients)
         return terms + np.abs(self.model.intercept)
 
-    def _effects(
-        self, j: int
-    ) -> tuple[
-        NDArray[np.float64] | None, NDArray[np.float64] | None, NDArray[np.float64]
-    ]:
-        """Entries of `slopes`, `levels` and `errors` for a column."""
+    def _effect(self, j: int) -> _ColumnEffect:
+        """The effect of a column, from rows that differ in it alone."""
         rounding = self.rounding * _DOUBLE / self.precision * self._size
         actionability = self._fit_problem.actionability
         if actionability.categorical[j]:
             seen = np.flatnonzero(actionability.seen_levels[j])
             levels = np.full((len(actionability.levels[j]), len(self._size)), np.nan)
             levels[seen] = self._margins_at(j, seen.astype(np.float64))
-            return None, levels, rounding
+            return _ColumnEffect(None, levels, rounding)
         observed = self._values[self._complete, j]
         low, high = observed.min(), observed.max()
         if low == high:
@@ -179,7 +242,7 @@ class ColumnEffects:
         size = 4 * self.precision * np.abs(slopes) * max(abs(low), abs(high))
         errors = (size + rounding) / abs(high - low)
         errors += self.rounding * np.abs(slopes)
-        return slopes, None, np.where(slopes == 0, 0.0, errors)
+        return _ColumnEffect(slopes, None, np.where(slopes == 0, 0.0, errors))
 
     def _margins_at(self, j: int, column: NDArray[np.float64]) -> NDArray[np.float64]:
         """The functions at a row of `fit` with other values of a column."""
@@ -191,7 +254,7 @@ class ColumnEffects:
 
     def _check(self) -> None:
         """Raise if the functions at rows of `fit` are not the sums of their effects."""
-        sampled = self._complete[:: max(1, len(self._complete) // _SPOTS)]
+        sampled = self._complete[:: max(1, len(self._complete) // _COMPARED_ROWS)]
         rows = self._fit_problem.rows
         native = rows.take(sampled).native
         expected, error_bounds = self.margins_and_errors(native, self._values[sampled])
@@ -266,46 +329,40 @@ class LinearSearch:
     ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound; units of whole moves by column."""
         origin, index = problem.values[[row]], np.array([row])
-        moves, targets, errors = self._moves(problem, row, step_units)
-        best: NDArray[np.float64] | None = None
-        least: tuple[float, float] = (np.inf, np.inf)
-        bounds: list[tuple[float, float]] = []
+        n_columns, row_moves = origin.shape[1], self._moves(problem, row, step_units)
+        moves = row_moves.moves
+        best, best_cost = None, _Cost(np.inf, np.inf)
+        bounds: list[_Cost] = []
         counts = goal.objective == "n_changed"
-        systems = self._systems(problem, row, moves, targets, errors)
-        for relaxed, nominal, needs, error_bounds, n_functions in systems:
-            try:
-                units = _units(relaxed, needs - error_bounds, goal, origin.shape[1])
-            except UnsolvedError:
-                # Real numbers bound the costs, too.
-                relaxed = replace(relaxed, is_integer=relaxed.exclusive)
-                units = _units(relaxed, needs - error_bounds, goal, origin.shape[1])
+        for system in self._systems(problem, row, row_moves):
+            units = _relaxed_units(system, goal, n_columns)
             if units is None:
                 continue
             bound = max(float(units @ moves.costs), moves.least_cost()) * (1 - GAP)
             fewest = moves.n_moved(units) if counts else 0
-            bounds.append((fewest, bound if np.isfinite(bound) else 0.0))
-            if bounds[-1] >= least:
+            bounds.append(_Cost(fewest, bound if np.isfinite(bound) else 0.0))
+            if bounds[-1] >= best_cost:
                 continue
-            largest = np.abs(nominal.gains).max(axis=0)
-            for raised in self._raised(needs, error_bounds, largest, n_functions):
-                try:
-                    tried_units = _units(nominal, raised, goal, origin.shape[1], units)
-                except UnsolvedError as unsolved:
-                    tried_units = unsolved.units
-                if tried_units is None:
+            for raised in self._raised(system):
+                raised_units = _best_units(system, raised, goal, n_columns, units)
+                if raised_units is None:
                     continue
-                values = _moved(origin, moves, tried_units, targets)
+                values = _moved(origin, row_moves, raised_units)
                 values = self._on_grid(problem, values, index, step_units)
                 if len(values):
-                    n_moved = moves.n_moved(tried_units) if counts else 0
-                    cost = n_moved, problem.distances(values, index)[0]
-                    if cost < least:
-                        best, least = values[0], cost
+                    n_moved = moves.n_moved(raised_units) if counts else 0
+                    cost = _Cost(n_moved, problem.distances(values, index)[0])
+                    if cost < best_cost:
+                        best, best_cost = values[0], cost
                     break
         if best is None:
-            return None, min((bound for _, bound in bounds), default=np.inf)
+            return None, min((bound.distance for bound in bounds), default=np.inf)
         # Where changes count, bounds are those of rows with as few.
-        return best, min(bound for n, bound in [*bounds, least] if n <= least[0])
+        return best, min(
+            bound.distance
+            for bound in [*bounds, best_cost]
+            if bound.n_changed <= best_cost.n_changed
+        )
 
     def _on_grid(
         self,
@@ -333,60 +390,53 @@ class LinearSearch:
         return rows[holds][:1]
 
     def _systems(
-        self,
-        problem: SearchProblem,
-        row: int,
-        moves: Moves,
-        targets: NDArray[np.float64],
-        errors: NDArray[np.float64],
-    ) -> Iterator[tuple[Moves, Moves, NDArray[np.float64], NDArray[np.float64], int]]:
-        """The systems of inequalities, any of which reaches the target.
-
-        Each as moves with the largest gains that errors allow, moves with the gains,
-        and needs with their errors: of the functions, then of the constraints and of
-        missing numbers that these need; and the number of the functions.
-        """
+        self, problem: SearchProblem, row: int, row_moves: _RowMoves
+    ) -> Iterator[_System]:
+        """The systems of inequalities, any of which reaches the target."""
+        moves, targets, errors = row_moves
         actionability, origin = problem.actionability, problem.values[[row]]
         native = problem.rows.take([row]).native
         (start,), (error_bound,) = self.effects.margins_and_errors(native, origin)
         (values,), missing = np.nan_to_num(origin), np.isnan(origin[0])
-        (beyond,), (terms,) = actionability.excess(values[None])
+        (excess,), (terms,) = actionability.excess(values[None])
+        # Gains of constraints, and of missing numbers that these need.
         shifts = targets - np.where(moves.exclusive, values[moves.column], 0)
         constrained = -(actionability.coefficients[:, moves.column] * shifts).T
         empty = np.flatnonzero(missing & actionability.coefficients.any(axis=0))
         fills = moves.exclusive[:, None] & (moves.column[:, None] == empty)
         limited = np.hstack([constrained, fills])
-        for weights, needs, _, rounding in self.target.systems(problem.classes_of(row)):
+        for system in self.target.systems(problem.classes_of(row)):
+            weights, needs = system.weights, system.needs
             shortfall, gains = needs - weights @ start, moves.gains @ weights.T
             largest_gains = gains + errors @ np.abs(weights).T
             # No change of the row reaches a limit, or changes the answer.
             if np.isinf(needs).any() or not largest_gains.any():
                 continue
-            error_bounds = np.abs(weights) @ error_bound + rounding
+            error_bounds = np.abs(weights) @ error_bound + system.rounding
             error_bounds += self.effects.rounding * np.abs(shortfall)
-            yield (
+            no_errors = np.zeros(len(empty))
+            yield _System(
                 replace(moves, gains=np.hstack([largest_gains, limited])),
                 replace(moves, gains=np.hstack([gains, limited])),
-                np.concatenate([shortfall, beyond, np.ones(len(empty))]),
-                np.concatenate([error_bounds, _ROUNDING * terms, np.zeros(len(empty))]),
+                np.concatenate([shortfall, excess, np.ones(len(empty))]),
+                np.concatenate([error_bounds, _ROUNDING * terms, no_errors]),
                 len(shortfall),
             )
 
-    def _raised(
-        self,
-        needs: NDArray[np.float64],
-        error_bounds: NDArray[np.float64],
-        largest: NDArray[np.float64],
-        n_functions: int,
-    ) -> Iterator[NDArray[np.float64]]:
-        """Needs of functions and constraints with the safety margins of `_EXCESS`."""
-        functions = np.arange(len(needs)) < n_functions
-        for multiple, share, gain_share in _EXCESS:
-            excess = np.maximum(multiple * error_bounds, share * np.abs(needs))
-            excess = np.maximum(excess, gain_share * largest)
-            precision = self.effects.precision if multiple > 2 else 0.0
-            slack = max(share, precision) / _ROUNDING * error_bounds
-            yield needs + np.where(functions, excess, slack)
+    def _raised(self, system: _System) -> Iterator[NDArray[np.float64]]:
+        """The needs of a system with one safety margin after another."""
+        needs, error_bounds = system.needs, system.error_bounds
+        of_functions = np.arange(len(needs)) < system.n_functions
+        largest_gains = np.abs(system.nominal.gains).max(axis=0)
+        for margin in _SAFETY_MARGINS:
+            excess = np.maximum(
+                margin.errors * error_bounds, margin.need * np.abs(needs)
+            )
+            excess = np.maximum(excess, margin.gain * largest_gains)
+            # Constraints: a share of the size of their terms.
+            precision = self.effects.precision if margin.errors > 2 else 0.0
+            slack = max(margin.need, precision) / _ROUNDING * error_bounds
+            yield needs + np.where(of_functions, excess, slack)
 
     def region(
         self, problem: SearchProblem, row: int, values: NDArray[np.float64], goal: Goal
@@ -403,8 +453,10 @@ class LinearSearch:
         groups = [is_number & changed]
         if goal.max_changes is None:
             groups.append(is_number & ~changed)
-        for weights, needs, _, rounding in self.target.systems(problem.classes_of(row)):
-            slack = weights @ start - needs - np.abs(weights) @ error_bound - rounding
+        for system in self.target.systems(problem.classes_of(row)):
+            weights, needs = system.weights, system.needs
+            errors = np.abs(weights) @ error_bound
+            slack = weights @ start - needs - errors - system.rounding
             if (slack < 0).any():
                 continue
             for columns in map(np.flatnonzero, groups):
@@ -412,75 +464,67 @@ class LinearSearch:
                 gains = np.array(slopes).reshape(-1, len(needs))
                 errors = self.effects.errors[columns] @ np.abs(weights).T
                 losses = np.concatenate([gains + errors, errors - gains])
-                moved, slack = shared_room(
+                rooms, slack = shared_room(
                     np.append((values - lowest)[columns], (highest - values)[columns]),
                     np.maximum(losses, 0),
                     slack,
                     np.tile(actionability.integer[columns], 2),
                 )
-                low[columns] -= moved[: len(columns)]
-                high[columns] += moved[len(columns) :]
+                low[columns] -= rooms[: len(columns)]
+                high[columns] += rooms[len(columns) :]
             break
         return np.fmax(low, lowest), np.fmin(high, highest)
 
     def _moves(
         self, problem: SearchProblem, row: int, step_units: NDArray[np.float64]
-    ) -> tuple[Moves, NDArray[np.float64], NDArray[np.float64]]:
-        """Moves up, down and to values; the sign or value of each, and its errors.
+    ) -> _RowMoves:
+        """Moves up, down and to values.
 
         A number that may not change by small steps enters the values it may take, and
         moves on from there. Some columns move by whole units.
         """
         origin, actionability = problem.values[row], problem.actionability
         (low,), (high,) = actionability.permitted(origin[None])
-        added: list[tuple[int, float, float, int]] = []  # column, target, room, after
-
-        def add(j: int, target: float, room: float = 1.0, entry: int = -1) -> int:
-            added.append((j, target, room, entry))
-            return len(added) - 1
-
-        entries = []
+        added: list[_Move] = []
         for j in np.flatnonzero(low <= high).tolist():
             if actionability.categorical[j]:
                 possible = np.flatnonzero(actionability.possible_levels[j])
                 possible = possible[(possible >= low[j]) & (possible <= high[j])]
-                entries += [add(j, k) for k in possible[possible != origin[j]].tolist()]
+                levels = possible[possible != origin[j]].tolist()
+                added += [_Move(j, level) for level in levels]
                 continue
             unit = step_units[j]
             ends = low[j], high[j]
             for sign, start in _starts(actionability, j, origin[j], *ends, unit > 0):
-                entry = -1
+                after = _NO_MOVE
                 if start != origin[j]:
                     start = problem.projected(_with(origin, j, start), [row])[0, j]
                     if np.isnan(start) or start == origin[j]:
                         continue  # there is no such number of the dtype
-                    entry = add(j, start)
-                    entries.append(entry)
-                room = high[j] - start if sign > 0 else start - low[j]
-                if unit:
-                    add(j, sign * unit, np.rint(max(room, 0.0) / unit), entry)
-                else:
-                    add(j, sign, max(room, 0.0), entry)
-        table = np.array(added, dtype=np.float64).reshape(-1, 4)
-        columns, targets = table[:, 0].astype(np.intp), table[:, 1]
-        exclusive = np.zeros(len(columns), dtype=bool)
-        exclusive[entries] = True
+                    after = len(added)
+                    added.append(_Move(j, start))
+                room = max(high[j] - start if sign > 0 else start - low[j], 0.0)
+                most, length = (np.rint(room / unit), unit) if unit else (room, 1.0)
+                added.append(_Move(j, sign * length, most, after, enters=False))
+        table = np.array(added, dtype=np.float64).reshape(-1, len(_Move._fields))
+        column_numbers, targets, most_units, positions_before, enters = table.T
+        columns, exclusive = column_numbers.astype(np.intp), enters.astype(bool)
         gains, errors = self._gains(problem, row, columns, targets, exclusive)
         # Which number fills a missing entry costs nothing.
         sizes = np.where(np.isnan(origin[columns]), 0.0, np.abs(targets))
-        values = _with(origin, columns[entries], targets[entries])
+        values = _with(origin, columns[exclusive], targets[exclusive])
         changes = actionability.changes(values, origin[None])
-        sizes[entries] = changes.max(axis=1)
+        sizes[exclusive] = changes.max(axis=1)
         moves = Moves(
             gains,
-            actionability.costs[columns] * sizes,
-            table[:, 2],
-            exclusive | (step_units[columns] > 0),
-            columns,
-            exclusive,
-            table[:, 3].astype(np.intp),
+            costs=actionability.costs[columns] * sizes,
+            most=most_units,
+            is_integer=exclusive | (step_units[columns] > 0),
+            column=columns,
+            exclusive=exclusive,
+            after=positions_before.astype(np.intp),
         )
-        return moves, targets, errors
+        return _RowMoves(moves, targets, errors)
 
     def _gains(
         self,
@@ -538,9 +582,9 @@ def _starts(
     high: float,
     in_steps: bool,
 ) -> list[tuple[float, float]]:
-    """Signs of the moves of a number, and where they start.
+    """Sign of each move of a number, and where it starts.
 
-    That is its value, or the nearest ones that it may take.
+    That is at its value, or at the nearest that it may take.
     """
     grid = actionability.grid
     if np.isnan(value):
@@ -559,19 +603,44 @@ def _starts(
 
 
 def _moved(
-    origin: NDArray[np.float64],
-    moves: Moves,
-    units: NDArray[np.float64],
-    targets: NDArray[np.float64],
+    origin: NDArray[np.float64], row_moves: _RowMoves, units: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The encoded row (1, n_columns) to which moves lead."""
-    values = origin.copy()
-    for unit, j, exclusive, target in zip(
-        units, moves.column, moves.exclusive, targets, strict=True
-    ):
-        if unit > 0:
-            values[0, j] = target if exclusive else values[0, j] + unit * target
+    """The encoded row (1, n_columns) to which units of moves lead."""
+    values, moves = origin.copy(), row_moves.moves
+    for move in np.flatnonzero(units > 0):
+        j, target = moves.column[move], row_moves.targets[move]
+        if moves.exclusive[move]:
+            values[0, j] = target
+        else:
+            values[0, j] += units[move] * target
     return values
+
+
+def _relaxed_units(
+    system: _System, goal: Goal, n_columns: int
+) -> NDArray[np.float64] | None:
+    """Units that cost at most as much as any that meet the needs; None if none do."""
+    moves, needs = system.relaxed, system.needs - system.error_bounds
+    try:
+        return _units(moves, needs, goal, n_columns)
+    except UnsolvedError:
+        # Real numbers bound the costs, too.
+        real_moves = replace(moves, is_integer=moves.exclusive)
+        return _units(real_moves, needs, goal, n_columns)
+
+
+def _best_units(
+    system: _System,
+    needs: NDArray[np.float64],
+    goal: Goal,
+    n_columns: int,
+    least: NDArray[np.float64],
+) -> NDArray[np.float64] | None:
+    """Units that meet the needs, the best found in time; None if none were."""
+    try:
+        return _units(system.nominal, needs, goal, n_columns, least)
+    except UnsolvedError as unsolved:
+        return unsolved.units
 
 
 def _units(
@@ -581,7 +650,7 @@ def _units(
     n_columns: int,
     least: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64] | None:
-    """Units of the cheapest moves, or of those of the fewest columns.
+    """Units (n_moves,) of the cheapest moves, or of those of the fewest columns.
 
     `least` are the units for slightly smaller needs: they are extended if possible.
     """

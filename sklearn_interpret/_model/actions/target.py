@@ -1,12 +1,17 @@
-"""Targets: a class, a probability or an interval, of the response or of its sums."""
+"""Targets: a class, a probability or an interval, of the response or of its sums.
+
+A `TargetOutcome` is what a user asks for; `AskedRows` have a model's answers to rows. A
+`SumTarget` is the same target as inequalities of the sums that a known response is a
+function of: those of trees, or linear functions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +27,12 @@ from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret.exceptions import UnreadableModelError
 
+# Inverses of the links from sums to responses.
 _INVERSE: dict[str, Callable[[Any], Any]] = {
     "identity": lambda response: response,
     "logistic": logit,
     "exp": np.log,
 }
-
-# Weights (m, k) and needs (m,) of sums, whether equality is enough, rounding errors.
-LinearSystem = tuple[
-    NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]
-]
-
 # Relative difference of distances that count as equal: a few times the gap of programs.
 SAME = 1e-6
 _DOUBLE = np.finfo(np.float64).eps
@@ -41,9 +41,18 @@ _DOUBLE = np.finfo(np.float64).eps
 _ULPS = 4
 
 
+class LinearSystem(NamedTuple):
+    """Inequalities ``weights @ sums >= needs`` of k sums, all of which must hold."""
+
+    weights: NDArray[np.float64]  # (m, k)
+    needs: NDArray[np.float64]  # (m,)
+    allows_equality: NDArray[np.bool_]  # (m,), else sums must exceed the need
+    rounding: NDArray[np.float64]  # (m,), errors that the link adds, in units of sums
+
+
 @dataclass(frozen=True)
 class TargetOutcome:
-    """The target of a model's answers, built by :meth:`of`.
+    """The target of a model's answers, built by :meth:`of_model`.
 
     Parameters
     ----------
@@ -141,7 +150,7 @@ class AskedRows(PlainState):
             return None
         response = self.outcome.response
         if response.decides_answers:
-            return self._of_classes.argmax(axis=1)
+            return self._class_scores.argmax(axis=1)
         return response.answers(self.native)
 
     @cached_property
@@ -156,14 +165,16 @@ class AskedRows(PlainState):
         return scores
 
     @property
-    def _of_classes(self) -> NDArray[np.float64]:
+    def _class_scores(self) -> NDArray[np.float64]:
         """Scores (n, n_classes) of all classes."""
         if self.scores.shape[1] > 1:
             return self.scores
         log_odds = self.outcome.response.method == "decision_function"
         return np.hstack([-self.scores if log_odds else 1 - self.scores, self.scores])
 
-    def margins(self, origin_classes: Any = None) -> NDArray[np.float64]:
+    def margins(
+        self, origin_classes: NDArray[np.intp] | None = None
+    ) -> NDArray[np.float64]:
         """Margins of the answers, (n,): not negative where they satisfy the target.
 
         `origin_classes` are those of the origins, for the target of any other class.
@@ -172,16 +183,18 @@ class AskedRows(PlainState):
         if outcome.interval is not None:
             low, high = outcome.interval
             return np.minimum(self.scores[:, 0] - low, high - self.scores[:, 0])
-        scores = self._of_classes
+        scores = self._class_scores
         rows, rivals = np.arange(len(scores)), scores.copy()
-        winners = (
+        classes = (
             origin_classes if outcome.is_other else np.full(len(rows), outcome.wanted)
         )
-        rivals[rows, winners] = -np.inf
-        margins = scores[rows, winners] - rivals.max(axis=1)
+        rivals[rows, classes] = -np.inf
+        margins = scores[rows, classes] - rivals.max(axis=1)
         return -margins if outcome.is_other else margins
 
-    def holds(self, origin_classes: Any = None) -> NDArray[np.bool_]:
+    def holds(
+        self, origin_classes: NDArray[np.intp] | None = None
+    ) -> NDArray[np.bool_]:
         """Whether the model's answers satisfy the target, (n,)."""
         if self.outcome.interval is not None:
             return self.margins() >= 0
@@ -239,14 +252,14 @@ class SumTarget:
 
         `precision` is that of the numbers which the model returns.
         """
-        error = _ULPS * precision
+        link_error = _ULPS * precision
         if outcome.interval is None:
             n_classes = len(outcome.response.classes)
             if n_sums not in (n_classes, 1) or (n_sums == 1 and n_classes != 2):
                 raise UnreadableModelError(
                     f"{n_sums} sums do not determine which of {n_classes} classes wins."
                 )
-            end_rounding = 0.0 if link == "identity" else error / scale
+            end_rounding = 0.0 if link == "identity" else link_error / scale
             return cls(
                 n_sums,
                 wanted=outcome.wanted,
@@ -267,24 +280,19 @@ class SumTarget:
             ends = np.clip([low, high], 0, largest)
             with np.errstate(divide="ignore", invalid="ignore"):
                 # The ends 0 and 1 of all responses stay: only rounding leads beyond.
-                errors = np.fmin(error, np.fmin(ends, largest - ends) / 2)
-                errors = error * ends if link == "exp" else errors
+                errors = np.fmin(link_error, np.fmin(ends, largest - ends) / 2)
+                errors = link_error * ends if link == "exp" else errors
                 inverse = _INVERSE[link]
                 widened = inverse(ends + errors * [-1, 1]) / scale
                 low, high = inverse(ends) / scale
                 rounding = np.nan_to_num(np.abs(widened - [low, high]), posinf=0.0)
-        # Sums of other outputs may be there too.
+        # Of several sums, as many as outputs, that of the target has the interval.
         output = outcome.response.target or 0 if n_sums > 1 else 0
         errors_at_ends = float(rounding[0]), float(rounding[1])
         return cls(n_sums, (low, high), output, margin=margin, rounding=errors_at_ends)
 
     def systems(self, origin_class: int) -> list[LinearSystem]:
-        """Weights (m, k), needs (m,), whether equality will do, and rounding errors.
-
-        Of each system.
-
-        `origin_class` is that of the origin.
-        """
+        """The systems any of which is enough, for a row of the class `origin_class`."""
         if self.interval is not None:
             low, high = self.interval
             weights, needs = np.zeros((2, self.n_sums)), np.array([low, -high])
@@ -293,26 +301,34 @@ class SumTarget:
             has_end = needs > -np.inf
             needs = needs[has_end] + self.margin
             rounding = np.array(self.rounding)[has_end]
-            return [(weights[has_end], needs, has_end[has_end], rounding)]
+            allows_equality = np.ones(len(needs), dtype=bool)
+            return [LinearSystem(weights[has_end], needs, allows_equality, rounding)]
         if self.n_sums == 1:
             wanted = 1 - origin_class if self.wanted is None else self.wanted
             sign = 1.0 if wanted == 1 else -1.0
-            equal = np.array([wanted == self.tied_class])
+            allows_equality = np.array([wanted == self.tied_class])
             needs, rounding = np.array([self.margin]), np.array(self.rounding[:1])
-            return [(np.array([[sign]]), needs, equal, rounding)]
+            return [LinearSystem(np.array([[sign]]), needs, allows_equality, rounding)]
         if self.wanted is not None:
-            worse = [k for k in range(self.n_sums) if k != self.wanted]
-            return [self._beats([(self.wanted, k) for k in worse])]
+            others = np.delete(np.arange(self.n_sums), self.wanted)
+            return [self._beats(np.full(len(others), self.wanted), others)]
         # To beat the class of the origin is enough: then another class wins.
-        rivals = [k for k in range(self.n_sums) if k != origin_class]
-        return [self._beats([(k, origin_class)]) for k in rivals]
+        origin = np.array([origin_class])
+        rivals = np.delete(np.arange(self.n_sums), origin_class)
+        return [self._beats(np.array([rival]), origin) for rival in rivals]
 
-    def _beats(self, pairs: Sequence[tuple[int, int]]) -> LinearSystem:
-        better, worse = np.array(pairs).T
-        unit = np.eye(self.n_sums)
+    def _beats(
+        self, winners: NDArray[np.intp], losers: NDArray[np.intp]
+    ) -> LinearSystem:
+        """The sum of each winning class exceeds that of a losing one."""
+        indicators = np.eye(self.n_sums)
         # Of equal sums the first class wins.
-        needs, rounding = np.tile([[self.margin], [self.rounding[0]]], len(pairs))
-        return unit[better] - unit[worse], needs, better < worse, rounding
+        return LinearSystem(
+            weights=indicators[winners] - indicators[losers],
+            needs=np.full(len(winners), self.margin, dtype=np.float64),
+            allows_equality=winners < losers,
+            rounding=np.full(len(winners), self.rounding[0]),
+        )
 
 
 def _interval(desired: Any) -> tuple[float, float] | None:

@@ -1,11 +1,15 @@
-"""Reader of linear models of word counts: what each word of a text adds."""
+"""Reader of linear models of word counts: what each word of a text adds.
+
+:class:`BagOfWords` reads such a model, and finds words to remove so that a target is
+reached; :func:`word_form` says which words any model takes for equal.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,14 +56,37 @@ _SINGLE_WORDS = {
 _TOLERANCE = 1e-7
 
 
+class _HalfSpaces(NamedTuple):
+    """Functions ``directions @ margins + shifts``, not negative on target."""
+
+    directions: NDArray[np.float64]  # (m, n_outputs)
+    shifts: NDArray[np.float64]  # (m,)
+
+
+class _Contributions(NamedTuple):
+    """Contributions of words to linear functions, before the norm divides."""
+
+    effects: csr_array  # (n_words, n_outputs)
+    sizes: NDArray[np.float64]  # (n_words,): to the norm, or to its square
+    total: NDArray[np.float64]  # (n_outputs,): of all words
+    norm: str | None  # "l1", "l2", or none
+
+
+class _Analyzer(NamedTuple):
+    """How a vectorizer makes terms of a text."""
+
+    kind: Any  # its parameter `analyzer`
+    analyze: Callable[[str], Any]
+    preprocess: Callable[[str], Any]
+
+
 @dataclass(frozen=True, eq=False)
 class BagOfWords:
-    """A linear model of how often words stand in a text, built by :meth:`of`."""
+    """A linear model of how often words stand in a text, built by :meth:`read`."""
 
     vectorizer: CountVectorizer | HashingVectorizer
-    steps: list[
-        BaseEstimator
-    ]  # all but the last; a pipeline of hashing alone counts as unfitted
+    # All but the last, one by one: a pipeline of hashing alone counts as unfitted.
+    steps: list[BaseEstimator]
     last: BaseEstimator
     model: LinearModel  # the last step
     outcome: TargetOutcome
@@ -94,17 +121,16 @@ class BagOfWords:
         spaces = self._half_spaces(class_position)
         if spaces is None:
             return None
-        contributions = self._contributions(tokens)
-        if contributions is None:
+        words = self._contributions(tokens)
+        if words is None:
             return None
-        effects, sizes, total, norm = contributions
         hints = [
             linear_hint(
-                effects @ direction,
-                sizes,
-                total @ direction,
+                words.effects @ direction,
+                words.sizes,
+                words.total @ direction,
                 self.model.intercept @ direction + shift,
-                norm,
+                words.norm,
                 max_words,
             )
             for direction, shift in zip(*spaces, strict=True)
@@ -112,12 +138,10 @@ class BagOfWords:
         sets, bounds = zip(*hints, strict=True)
         return sets, (min if self.outcome.is_other else max)(bounds)
 
-    def _half_spaces(
-        self, class_position: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Functions direction @ margin + shift that the target keeps nonnegative.
+    def _half_spaces(self, class_position: int) -> _HalfSpaces | None:
+        """The half-spaces of the target; None if they are not known.
 
-        One of them for the target of any other class, else all.
+        One of them is enough for the target of any other class, else all are needed.
         """
         outcome, n_outputs = self.outcome, len(self.model.intercept)
         if outcome.interval is None:
@@ -127,7 +151,7 @@ class BagOfWords:
             position = class_position if outcome.wanted is None else outcome.wanted
             directions = directions[position] - np.delete(directions, position, axis=0)
             directions = -directions if outcome.is_other else directions
-            return directions, np.zeros(len(directions))
+            return _HalfSpaces(directions, np.zeros(len(directions)))
         low, high = outcome.interval
         if outcome.response.method == "predict_proba":
             margin = make_response(outcome.estimator, "decision_function")
@@ -138,13 +162,13 @@ class BagOfWords:
         else:
             direction = outcome.response.read(np.eye(n_outputs))[:, 0]
         directions, shifts = np.array([direction, -direction]), np.array([-low, high])
-        bounded = np.isfinite(shifts)
-        return (directions[bounded], shifts[bounded]) if bounded.any() else None
+        has_end = np.isfinite(shifts)
+        if not has_end.any():
+            return None
+        return _HalfSpaces(directions[has_end], shifts[has_end])
 
-    def _contributions(
-        self, tokens: Tokens
-    ) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64], str | None] | None:
-        """Contributions of words to linear functions and norm, the sum, the norm."""
+    def _contributions(self, tokens: Tokens) -> _Contributions | None:
+        """Contributions of the words; None if the text is not the sum of its words."""
         if not self._stand_alone(tokens):
             return None
         n_words = len(tokens.keys)
@@ -163,19 +187,19 @@ class BagOfWords:
         used = np.union1d(X.indices, [0])  # few of all columns
         coefficients, X = self.model.coefficients[used], X[:, used]
         text, words = X[[0]], X[1:]
-        masked = csr_array((words != 0).multiply(text))
-        for norm, contributions in ((None, words), ("l1", masked), ("l2", masked)):
+        # The part of the text in the columns of each word. With a norm, that of the
+        # text is one, and each word alone is its part, divided by the part's norm.
+        in_text = csr_array((words != 0).multiply(text))
+        for norm, by_word in ((None, words), ("l1", in_text), ("l2", in_text)):
             power = 2 if norm == "l2" else 1
-            sizes = (abs(contributions) ** power).sum(axis=1)
-            scaled = csr_array(words.multiply(sizes[:, None] ** (1 / power)))
-            # Where there is a norm, that of the text is one.
-            if norm and (
-                not np.isclose(sizes.sum(), 1) or _differ(scaled, contributions)
-            ):
+            sizes = (abs(by_word) ** power).sum(axis=1)
+            rescaled = csr_array(words.multiply(sizes[:, None] ** (1 / power)))
+            has_norm = np.isclose(sizes.sum(), 1) and not _differ(rescaled, by_word)
+            if norm and not has_norm:
                 continue
-            if not _differ(text, csr_array(contributions.sum(axis=0)[None])):
+            if not _differ(text, csr_array(by_word.sum(axis=0)[None])):
                 total = (text @ coefficients)[0]
-                return contributions @ coefficients, sizes, total, norm
+                return _Contributions(by_word @ coefficients, sizes, total, norm)
         return None
 
     def _stand_alone(self, tokens: Tokens) -> bool:
@@ -199,15 +223,13 @@ def word_form(estimator: BaseEstimator) -> Callable[[str], str] | None:
     make them equal. None for a model without vectorizers.
     """
     analyzers = [
-        (v.analyzer, v.build_analyzer(), v.build_preprocessor())
+        _Analyzer(v.analyzer, v.build_analyzer(), v.build_preprocessor())
         for v in _vectorizers(estimator)
     ]
     return partial(_form, analyzers) if analyzers else None
 
 
-def _form(
-    analyzers: list[tuple[str, Callable[..., Any], Callable[..., Any]]], word: str
-) -> str:
+def _form(analyzers: list[_Analyzer], word: str) -> str:
     """The form that all analyzers give a word; the word where they differ."""
     forms = set()
     for kind, analyze, preprocess in analyzers:
@@ -217,7 +239,7 @@ def _form(
             forms.add(tokens[0])
         else:
             forms.add(word if callable(kind) else preprocess(word))
-    return forms.pop() or word if len(forms) == 1 else word
+    return (forms.pop() or word) if len(forms) == 1 else word
 
 
 def _vectorizers(estimator: BaseEstimator) -> list[BaseEstimator]:

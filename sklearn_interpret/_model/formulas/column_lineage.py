@@ -18,7 +18,7 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from sklearn_interpret._model._sklearn_compat import columns_of_transformers
-from sklearn_interpret._model.formulas.door import errors_in
+from sklearn_interpret._model.formulas.formula import errors_in
 from sklearn_interpret._model.formulas.formula_class import overridden_methods
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.rows.arrays import as_days

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._model.formulas.column_lineage import first_steps
-from sklearn_interpret._model.formulas.door import errors_in
+from sklearn_interpret._model.formulas.formula import errors_in
 from sklearn_interpret._model.formulas.formula_class import computes_as, formula_class
 from sklearn_interpret._model.responses.predictors import (
     check_predictor_is_fitted,

@@ -1,7 +1,8 @@
 """Reader of linear models, and of pipelines that end in one, as coefficients.
 
 A model is linear if its class is known to compute a linear function, with coefficients
-and an intercept that reproduce its responses to given rows.
+and an intercept that reproduce its responses to given rows. :func:`read_linear` reads
+all outputs, :func:`explained_linear` selects those of a response.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from sklearn_interpret._model._sklearn_compat import (
     BaseLinearModel,
     LinearClassifierMixin,
 )
-from sklearn_interpret._model.formulas.door import Formula, errors_in
+from sklearn_interpret._model.formulas.formula import Comparison, Formula, errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.last_step import LastStep, after_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
@@ -78,10 +79,11 @@ _SUPPORT_VECTORS = (SVC, NuSVC, SVR, NuSVR)
 # Rows in one block of the comparison: larger blocks are not faster.
 _ROWS_PER_BLOCK = 1024
 
-# Relative differences between model and formula that count as rounding: of models that
-# predict in half precision (1e-3 a number), and of others, which may compute in single
-# precision (1e-7).
-_HALF_TOLERANCE, _TOLERANCE = 1e-2, 1e-5
+# Relative differences between model and formula that count as rounding: ten times the
+# rounding error of a number in half precision (1e-3), and a hundred times that in
+# single precision (1e-7), in which models may compute what they return in double.
+_HALF_TOLERANCE = 1e-2
+_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -138,36 +140,36 @@ class ExplainedLinear(Formula):
         """
         if self.model.exponential:
             return self.model.margin(self.model.derived(X))
-        return self._answers(X)
+        return self._returned(X)
 
-    def _answers(self, X: Any) -> NDArray[Any]:
+    def _returned(self, X: Any) -> NDArray[Any]:
+        """The model's response, (n_rows, k), in its precision."""
         raw = np.asarray(self.response.raw(X))
-        rough = raw.dtype in (np.float16, np.float32)
-        return self.response.read(raw).astype(raw.dtype if rough else np.float64)
+        is_rough = raw.dtype in (np.float16, np.float32)
+        return self.response.read(raw).astype(raw.dtype if is_rough else np.float64)
 
-    def _comparisons(
-        self, rows: Rows
-    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-        """Blocks of responses, of linear functions of the rows, and of tolerances."""
+    def _comparisons(self, rows: Rows) -> Iterator[Comparison]:
+        """Responses and linear functions of blocks of rows, on the scale of the sum."""
         entries = rows.n_columns + len(self.model.columns)
         step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_PER_BLOCK)
         for block in slices(rows.n_rows, step):
             X = rows.sliced(block).native
             derived = self.model.derived(X)
-            expected = self.model.margin(derived)
-            size = abs(derived) @ np.abs(self.model.coefficients)
-            size += np.abs(self.model.intercept)
-            answers = self._answers(X)
-            is_half = answers.dtype == np.float16
+            margins = self.model.margin(derived)
+            # The sizes of all terms bound the rounding of their sum.
+            term_sizes = abs(derived) @ np.abs(self.model.coefficients)
+            term_sizes += np.abs(self.model.intercept)
+            returned = self._returned(X)
+            is_half = returned.dtype == np.float16
             rounding = _HALF_TOLERANCE if is_half else _TOLERANCE
-            tolerance = rounding * (size + np.finfo(answers.dtype).tiny)
-            responses = answers.astype(np.float64)
+            tolerance = rounding * (term_sizes + np.finfo(returned.dtype).tiny)
+            responses = returned.astype(np.float64)
             check_finite(responses)
-            if self.model.exponential and responses.shape == expected.shape:
+            if self.model.exponential and responses.shape == margins.shape:
                 smallest = np.finfo(float).tiny
                 responses = np.log(np.maximum(responses, smallest))
-                expected = np.maximum(expected, np.log(smallest))
-            yield responses, expected, tolerance
+                margins = np.maximum(margins, np.log(smallest))
+            yield Comparison(responses, margins, tolerance)
 
     @property
     def _mismatch(self) -> str:
@@ -203,6 +205,7 @@ def explained_linear(
             _refuse(estimator, response.method, "the link of a linear function at best")
         if model.exponential:
             _refuse(estimator, response.method, "the exponential of a linear function")
+    # Outputs of the identity: (n_outputs, k), one column for each that is explained.
     selection = response.read(np.eye(len(model.intercept)))
     selected = replace(
         model,
@@ -212,17 +215,10 @@ def explained_linear(
     return ExplainedLinear(selected, response)
 
 
-def map_to_players(
-    coefficients: NDArray[np.float64], player: NDArray[np.intp], n_players: int
-) -> csr_array:
-    """Coefficients as a sparse map from columns to players: (n_columns, n_players)."""
-    pointers = np.arange(len(player) + 1)
-    return csr_array((coefficients, player, pointers), shape=(len(player), n_players))
-
-
 def _refuse(
     estimator: BaseEstimator, method: str | Callable[..., Any], description: str
 ) -> NoReturn:
+    """Raise, since coefficients can't explain what a method returns."""
     name = type(unfrozen(estimator)).__name__
     method = "a callable" if callable(method) else f'"{method}"'
     raise UnreadableModelError(
@@ -242,6 +238,7 @@ def read_linear(estimator: BaseEstimator) -> LinearModel:
 
 
 def _read(model: BaseEstimator) -> LinearModel:
+    """As :func:`read_linear`; an error has the reason alone."""
     check_predictor_is_fitted(model)
     if formula_class(model, (Pipeline,)) is not None:
         return _read_pipeline(model)
@@ -272,6 +269,14 @@ def _read(model: BaseEstimator) -> LinearModel:
     )
 
 
+def _read_pipeline(pipeline: BaseEstimator) -> LinearModel:
+    check_is_fitted(pipeline)
+    last = unfrozen(pipeline.steps[-1][1])
+    with errors_in(f"its last step {type(last).__name__} can't be read"):
+        model = _read(last)
+    return after_steps(pipeline, model)
+
+
 def check_is_linear(model: BaseEstimator) -> None:
     """Raise unless the class of a model is known to compute a linear function."""
     if isinstance(model, TransformedTargetRegressor):
@@ -286,13 +291,6 @@ def check_is_linear(model: BaseEstimator) -> None:
             raise UnreadableModelError("its pairs of classes vote.")
 
 
-def set_weights(model: BaseEstimator, weights: NDArray[np.float64]) -> None:
-    """Give a fitted model of one score other weights (p + 1,), the intercept last."""
-    model.coef_ = weights[:-1].reshape(np.shape(model.coef_))
-    if model.fit_intercept:
-        model.intercept_ = np.reshape(weights[-1], np.shape(model.intercept_))[()]
-
-
 def coefficient_table(model: BaseEstimator) -> NDArray[np.float64]:
     """Coefficients of a linear model, (n_outputs, n_columns), float64."""
     coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
@@ -300,15 +298,23 @@ def coefficient_table(model: BaseEstimator) -> NDArray[np.float64]:
 
 
 def has_log_link(model: BaseEstimator) -> bool:
+    """Whether a linear model predicts the exponential of the linear function."""
     if isinstance(model, TweedieRegressor):
         automatic = model.link == "auto" and model.power > 0
         return model.link == "log" or automatic
     return isinstance(model, PoissonRegressor | GammaRegressor)
 
 
-def _read_pipeline(pipeline: BaseEstimator) -> LinearModel:
-    check_is_fitted(pipeline)
-    last = unfrozen(pipeline.steps[-1][1])
-    with errors_in(f"its last step {type(last).__name__} can't be read"):
-        model = _read(last)
-    return after_steps(pipeline, model)
+def set_weights(model: BaseEstimator, weights: NDArray[np.float64]) -> None:
+    """Give a fitted model of one score other weights (p + 1,), the intercept last."""
+    model.coef_ = weights[:-1].reshape(np.shape(model.coef_))
+    if model.fit_intercept:
+        model.intercept_ = np.reshape(weights[-1], np.shape(model.intercept_))[()]
+
+
+def map_to_players(
+    coefficients: NDArray[np.float64], player: NDArray[np.intp], n_players: int
+) -> csr_array:
+    """Coefficients as a sparse map from columns to players: (n_columns, n_players)."""
+    pointers = np.arange(len(player) + 1)
+    return csr_array((coefficients, player, pointers), shape=(len(player), n_players))

@@ -94,7 +94,8 @@ def naive_bayes_odds(estimator: BaseEstimator, target: Any = None) -> NaiveBayes
     return NaiveBayesOdds(step, response, contrasts)
 
 
-# Logarithms of the likelihood of each column's number: (m, n_columns, n_classes).
+# Terms of a classifier: log-likelihoods of each column's number in each class, of rows
+# (m, n_columns): (m, n_columns, n_classes).
 
 
 def _gaussian(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -108,11 +109,11 @@ def _counts(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 def _bernoulli(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    present = X if model.binarize is None else model.binarize < X
-    present = present[:, :, None].astype(np.float64)
-    log_prob = model.feature_log_prob_.T
-    absent = np.log1p(-np.exp(log_prob))
-    return present * (log_prob - absent) + absent
+    is_present = X if model.binarize is None else model.binarize < X
+    is_present = is_present[:, :, None].astype(np.float64)
+    log_present = model.feature_log_prob_.T
+    log_absent = np.log1p(-np.exp(log_present))
+    return is_present * (log_present - log_absent) + log_absent
 
 
 def _categorical(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-# Metrics of which a power is a sum over columns: that power; None is a parameter.
+# Metrics of which a power is a sum over columns: that power; None where it is a
+# parameter of the metric.
 _POWERS = {"euclidean": 2, "manhattan": 1, "sqeuclidean": 2, "minkowski": None}
 
 

@@ -1,15 +1,15 @@
 """Functions of rows with vector-Jacobian products, and their compositions.
 
-A function returns (n_rows, k) outputs for rows; `vjp(X, weights)` the gradients of
-``(weights * outputs).sum(axis=1)`` with respect to the columns of X, (n_rows, p). What
-is a category, or missing, has the gradient zero.
+A function returns (n_rows, k) outputs for rows; `vjp(X, weights)`, the vector-Jacobian
+product, returns the gradients of ``(weights * outputs).sum(axis=1)`` with respect to
+the columns of X, (n_rows, p). Categories and missing values have the gradient zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,15 @@ from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.dates import TO_NUMBERS
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 # Half the difference over which a derivative is taken, in the unit of a column: the
 # cube root of a double's precision balances rounding and curvature.
 _STEP = 6e-6
 
 
-def numbers_of(X: Any) -> NDArray[np.float64]:
+def numbers_of(X: Any) -> _Array:
     """Rows of numbers, which may be sparse, as float64: (n_rows, n_columns)."""
     dense = X.toarray() if sparse.issparse(X) else X
     if hasattr(X, "columns"):
@@ -39,7 +42,7 @@ def numbers_of(X: Any) -> NDArray[np.float64]:
     return np.asarray(dense, dtype=np.float64)
 
 
-def _in_container(numbers: NDArray[np.float64], X: Any) -> Any:
+def _in_container(numbers: _Array, X: Any) -> Any:
     """Numbers in a container like that of X, with the names of its columns."""
     if not hasattr(X, "columns"):
         return numbers
@@ -50,9 +53,9 @@ def _in_container(numbers: NDArray[np.float64], X: Any) -> Any:
 class Function(Protocol):
     """A function of rows with a vector-Jacobian product."""
 
-    def __call__(self, X: Any, /) -> NDArray[np.float64]: ...
+    def __call__(self, X: Any, /) -> _Array: ...
 
-    def vjp(self, X: Any, weights: NDArray[np.float64], /) -> NDArray[np.float64]: ...
+    def vjp(self, X: Any, weights: _Array, /) -> _Array: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +65,10 @@ class Affine:
     call: Callable[[Any], Any]
     slopes: np.ndarray
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         if self.slopes.ndim == 1:
             return weights * self.slopes
         return weights @ self.slopes.T
@@ -84,12 +87,12 @@ class Smooth:
     """
 
     call: Callable[[Any], Any]
-    vjp_rule: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+    vjp_rule: Callable[[_Array, _Array], _Array]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         return self.vjp_rule(numbers_of(X), weights)
 
 
@@ -108,17 +111,17 @@ class Columnwise:
     call: Callable[[Any], Any]
     columns: np.ndarray
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         numbers = numbers_of(X)
         steps = _STEP * (1 + np.abs(numbers))
         low, high = numbers - steps, numbers + steps
-        rise = self(_in_container(high, X)) - self(_in_container(low, X))
-        between = (high - low)[:, self.columns]
+        differences = self(_in_container(high, X)) - self(_in_container(low, X))
+        distances = (high - low)[:, self.columns]
         gradients = np.zeros(numbers.shape)
-        np.add.at(gradients.T, self.columns, (weights * rise / between).T)
+        np.add.at(gradients.T, self.columns, (weights * differences / distances).T)
         return np.nan_to_num(gradients, nan=0.0)
 
 
@@ -128,10 +131,10 @@ class Differences:
 
     call: Callable[[Any], Any]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         numbers = numbers_of(X)
         n_rows, n_columns = numbers.shape
         gradients = np.empty((n_rows, n_columns))
@@ -144,11 +147,11 @@ class Differences:
             ends = ends.transpose(0, 2, 1, 3).copy()  # end, row, changed column, column
             ends[0, :, column, column] -= steps.T
             ends[1, :, column, column] += steps.T
-            between = ends[1, :, column, column] - ends[0, :, column, column]
+            distances = ends[1, :, column, column] - ends[0, :, column, column]
             outputs = self(_in_container(ends.reshape(-1, n_columns), X))
             low, high = outputs.reshape(2, len(rows), n_columns, -1)
-            rise = np.einsum("rjk,rk->rj", high - low, weights[block])
-            gradients[block] = rise / between.T
+            differences = np.einsum("rjk,rk->rj", high - low, weights[block])
+            gradients[block] = differences / distances.T
         return gradients
 
 
@@ -158,10 +161,10 @@ class Constant:
     def __init__(self, call: Callable[[Any], Any]) -> None:
         self.call = call
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         return np.zeros(X.shape)
 
 
@@ -171,12 +174,12 @@ class Chain:
 
     functions: list[Function]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         for function in self.functions:
             X = function(X)
         return X
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         inputs = [X]
         for function in self.functions[:-1]:
             inputs.append(function(inputs[-1]))
@@ -185,26 +188,33 @@ class Chain:
         return weights
 
 
+class ColumnBlock(NamedTuple):
+    """A function of some of the columns."""
+
+    function: Function
+    columns: NDArray[np.intp]
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnBlocks:
     """Functions of some of the columns each, their outputs side by side.
 
     Parameters
     ----------
-    blocks : list of (function, ndarray of intp)
-        Functions, and the columns that they take.
+    blocks : list of ColumnBlock
+        The functions.
     """
 
-    blocks: list[tuple[Function, NDArray[np.intp]]]
+    blocks: list[ColumnBlock]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         outputs = [
             function(safe_indexing(X, columns, axis=1))
             for function, columns in self.blocks
         ]
         return np.hstack([np.empty((X.shape[0], 0)), *outputs])
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         gradients = np.zeros(X.shape)
         start = 0
         for function, columns in self.blocks:

@@ -15,11 +15,15 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from sklearn_interpret.exceptions import UnreadableModelError
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
 
-def _towards(
-    X: NDArray[np.float64], points: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Gradients of sums of weights times half the squared distances, negated."""
+
+def _towards_points(X: _Array, points: _Array, weights: _Array) -> _Array:
+    """Minus the gradients of weighted sums of half the squared distances, (n_rows, p).
+
+    `weights` are (n_rows, n_points).
+    """
     return weights @ points - weights.sum(axis=1, keepdims=True) * X
 
 
@@ -32,25 +36,18 @@ class NamedKernel:
     degree: float = 3
     coef0: float = 0.0
 
-    def __call__(
-        self, X: NDArray[np.float64], points: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def __call__(self, X: _Array, points: _Array) -> _Array:
         params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         return pairwise_kernels(
             X, points, metric=self.name, filter_params=True, **params
         )
 
-    def vjp(
-        self,
-        X: NDArray[np.float64],
-        points: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def vjp(self, X: _Array, points: _Array, weights: _Array) -> _Array:
         if self.name == "linear":
             return weights @ points
         if self.name == "rbf":
             weights = 2 * self.gamma * weights * self(X, points)
-            return _towards(X, points, weights)
+            return _towards_points(X, points, weights)
         if self.name == "sigmoid":
             return (self.gamma * weights * (1 - self(X, points) ** 2)) @ points
         inner = self.gamma * (X @ points.T) + self.coef0
@@ -77,48 +74,41 @@ class ProcessKernel:
         self.kernel = kernel
         _check_known(kernel)
 
-    def __call__(
-        self, X: NDArray[np.float64], points: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def __call__(self, X: _Array, points: _Array) -> _Array:
         return self.kernel(X, points)
 
-    def vjp(
-        self,
-        X: NDArray[np.float64],
-        points: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def vjp(self, X: _Array, points: _Array, weights: _Array) -> _Array:
         return _kernel_vjp(self.kernel, X, points, weights)
 
 
-_FLAT = of_processes.ConstantKernel, of_processes.WhiteKernel
+# Kernels whose values at different points are constant.
+_CONSTANT = of_processes.ConstantKernel, of_processes.WhiteKernel
 
 
 def _check_known(kernel: of_processes.Kernel) -> None:
+    """Raise an UnreadableModelError unless slopes of a kernel are known."""
     if isinstance(kernel, of_processes.KernelOperator):
         _check_known(kernel.k1)
         _check_known(kernel.k2)
-    elif type(kernel) not in (of_processes.RBF, of_processes.DotProduct, *_FLAT):
+    elif type(kernel) not in (of_processes.RBF, of_processes.DotProduct, *_CONSTANT):
         raise UnreadableModelError(f"slopes of its kernel {kernel} are not known.")
 
 
 def _kernel_vjp(
-    kernel: of_processes.Kernel,
-    X: NDArray[np.float64],
-    points: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    kernel: of_processes.Kernel, X: _Array, points: _Array, weights: _Array
+) -> _Array:
+    """`vjp` of a kernel of scikit-learn's Gaussian processes."""
     if isinstance(kernel, of_processes.Sum):
         terms = kernel.k1, kernel.k2
         return np.sum([_kernel_vjp(k, X, points, weights) for k in terms], axis=0)
     if isinstance(kernel, of_processes.Product):
         first, second = kernel.k1, kernel.k2
-        gradients_of_first = _kernel_vjp(first, X, points, weights * second(X, points))
-        return gradients_of_first + _kernel_vjp(
-            second, X, points, weights * first(X, points)
-        )
+        first_weights = weights * second(X, points)
+        second_weights = weights * first(X, points)
+        first_gradients = _kernel_vjp(first, X, points, first_weights)
+        return first_gradients + _kernel_vjp(second, X, points, second_weights)
     if isinstance(kernel, of_processes.RBF):
-        gradients = _towards(X, points, weights * kernel(X, points))
+        gradients = _towards_points(X, points, weights * kernel(X, points))
         return gradients / np.square(kernel.length_scale)
     if isinstance(kernel, of_processes.DotProduct):
         return weights @ points

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.gradients.functions import Differences
 from sklearn_interpret._model.gradients.models import Scores, read_scores
@@ -22,10 +22,18 @@ if TYPE_CHECKING:
 
 # Number of known rows at which slopes are tested for being zero: enough to tell a model
 # of steps, at the cost of a few predictions.
-_SOME_ROWS = 20
+_N_TESTED = 20
 # A response with a smaller share of nonzero slopes is taken as piecewise constant: that
 # of trees has next to none, that of a smooth model nearly all.
-_SLOPING = 0.25
+_MIN_SLOPING = 0.25
+
+
+class DecidingMargins(NamedTuple):
+    """Margins of n rows, and which of them decides."""
+
+    rival: NDArray[np.intp]  # (n,): position of the deciding margin
+    margin: NDArray[np.float64]  # (n,): its value
+    margins: NDArray[np.float64]  # (n, n_rivals)
 
 
 class Margins:
@@ -76,7 +84,7 @@ class Margins:
             # the target alone.
             example = self.scores.function(problem.rows.take([0]).native)
             target = outcome.response.target if self.by_formula else None
-            self._of_output = np.eye(example.shape[1])[target or 0]
+            self._output_weights = np.eye(example.shape[1])[target or 0]
         self._refuse_steps(problem)
 
     @cached_property
@@ -84,9 +92,9 @@ class Margins:
         """The model's scores; not pickled."""
         if self.by_formula:
             return read_scores(self.outcome.estimator)
-        single = self.outcome.response.method == "decision_function"
-        two = self.n_classes == 2 and single
-        return Scores(Differences(self._responses), [(1, 0)] if two else None)
+        has_one_score = self.outcome.response.method == "decision_function"
+        pairs = [(1, 0)] if has_one_score and self.n_classes == 2 else None
+        return Scores(Differences(self._responses), pairs)
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -98,21 +106,21 @@ class Margins:
         outcome = self.outcome
         if not self.n_classes or outcome.response.method == "decision_function":
             return outcome.response(native)
-        shares = outcome.response.returned_by("predict_proba", native)
-        shares = np.asarray(shares, dtype=np.float64)
-        return np.log(np.maximum(shares, np.finfo(float).tiny))
+        returned = outcome.response.returned_by("predict_proba", native)
+        probabilities = np.asarray(returned, dtype=np.float64)
+        return np.log(np.maximum(probabilities, np.finfo(float).tiny))
 
     def _refuse_steps(self, problem: SearchProblem) -> None:
         """Raise if most slopes of known rows are zero though their scores differ."""
         n_rows = problem.rows.n_rows
-        rows = np.linspace(0, n_rows - 1, min(n_rows, _SOME_ROWS)).astype(np.intp)
+        rows = np.linspace(0, n_rows - 1, min(n_rows, _N_TESTED)).astype(np.intp)
         native = problem.rows.take(rows).native
         rival, _ = self.binding(self.margins(native, problem.classes_of(rows)))
-        sloping = self.slopes(problem, problem.values[rows], rows, rival) != 0
-        used = sloping.any(axis=0)
-        flat = not used.any() or sloping[:, used].mean() < _SLOPING
-        differs = np.ptp(self.scores.function(native), axis=0).any()
-        if flat and differs and problem.actionability.vary.any():
+        is_sloping = self.slopes(problem, problem.values[rows], rows, rival) != 0
+        used = is_sloping.any(axis=0)
+        is_flat = not used.any() or is_sloping[:, used].mean() < _MIN_SLOPING
+        scores_differ = np.ptp(self.scores.function(native), axis=0).any()
+        if is_flat and scores_differ and problem.actionability.vary.any():
             name = type(unfrozen(self.outcome.estimator)).__name__
             raise UnreadableModelError(
                 f"Responses of {name} change in steps, and have no slopes to follow."
@@ -136,13 +144,13 @@ class Margins:
         outcome = self.outcome
         if outcome.interval is not None:
             low, high = outcome.interval
-            output = scores @ self._of_output
+            output = scores @ self._output_weights
             return np.column_stack([output - low, high - output])
         rivals = np.arange(self.n_classes)
         if outcome.wanted is None:
             classes = np.asarray(classes)[: len(scores), None]
             if self._vote:
-                margins = self._of_pairs(scores).min(axis=2)
+                margins = self._pair_margins(scores).min(axis=2)
             else:
                 weights = self.scores.differences(rivals, classes, self.n_classes)
                 margins = np.einsum("nk,nrk->nr", scores, weights)
@@ -174,15 +182,15 @@ class Margins:
         Their scores are the response then.
         """
         is_any_other = self.outcome.is_other and not self._vote
-        decided = self.outcome.response.method == "decision_function"
-        return is_any_other and decided and self.by_formula and self.scores.are_linear
+        by_scores = self.outcome.response.method == "decision_function"
+        return is_any_other and by_scores and self.by_formula and self.scores.are_linear
 
     @property
     def _vote(self) -> bool:
         """Whether pairs of several classes vote."""
         return self.scores.pairs is not None and self.n_classes > 2
 
-    def _of_pairs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _pair_margins(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Margins of each class over each other one, (n, k, k)."""
         classes = np.arange(self.n_classes)
         weights = self.scores.differences(classes[:, None], classes, self.n_classes)
@@ -205,11 +213,11 @@ class Margins:
         problem: SearchProblem,
         values: NDArray[np.float64],
         index: NDArray[np.intp],
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
-        """Positions and values of deciding margins, and all margins."""
+    ) -> DecidingMargins:
+        """Margins of encoded copies of the rows of a problem at `index`."""
         classes = problem.classes_of(index)
         margins = self.margins(problem.decode(values, index), classes)
-        return *self.binding(margins), margins
+        return DecidingMargins(*self.binding(margins), margins)
 
     def slopes(
         self,
@@ -229,7 +237,7 @@ class Margins:
         if self.by_formula:
             native = problem.decode(values, index)
             if self.outcome.is_other and self._vote:
-                pair_margins = self._of_pairs(self.scores.function(native))
+                pair_margins = self._pair_margins(self.scores.function(native))
                 classes = pair_margins[np.arange(len(rival)), rival].argmin(axis=1)
             weights = self._weights(classes, rival)
             gradients = self.scores.function.vjp(native, weights)
@@ -246,7 +254,7 @@ class Margins:
         """Weights (n, k) of scores in the margin of each row over its `rival`."""
         outcome = self.outcome
         if outcome.interval is not None:
-            return np.where(rival == 0, 1, -1)[:, None] * self._of_output
+            return np.where(rival == 0, 1, -1)[:, None] * self._output_weights
         if outcome.wanted is None:
             return self.scores.differences(rival, np.asarray(classes), self.n_classes)
         return self.scores.differences(outcome.wanted, rival, self.n_classes)
@@ -262,17 +270,17 @@ class Margins:
         gradients = np.zeros(values.shape)
         # Column by column, which needs less memory.
         for j in np.flatnonzero(problem.actionability.moving):
-            trials, rows, between = problem.around(values, index, np.array([j]))
+            trials, rows, distances = problem.around(values, index, np.array([j]))
             scores = self.scores.function(problem.decode(trials, rows))
             low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
-            between = between[:, 0]
-            np.divide(high - low, between, out=gradients[:, j], where=between > 0)
+            distance = distances[:, 0]
+            np.divide(high - low, distance, out=gradients[:, j], where=distance > 0)
         return gradients
 
 
 def _refuse_trees(estimator: BaseEstimator, error: UnreadableModelError) -> None:
     """Raise for models of trees, which have no slopes."""
-    if formula([read_trees], estimator) is not None:
+    if read_formula([read_trees], estimator) is not None:
         name = type(unfrozen(estimator)).__name__
         raise UnreadableModelError(
             f"{name} is made of trees, which have no slopes."

@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from sklearn_interpret._model._sklearn_compat import BaseSearchCV
-from sklearn_interpret._model.formulas.door import errors_in
+from sklearn_interpret._model.formulas.formula import errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.linear import (
     check_is_linear,
@@ -44,6 +44,10 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,18 +77,19 @@ class Scores:
         better: NDArray[np.intp] | int,
         worse: NDArray[np.intp] | int,
         n_classes: int,
-    ) -> NDArray[np.float64]:
+    ) -> _Array:
         """Weights (n, k) of the scores in the margin of one class over another."""
         identity = np.eye(n_classes)
         if self.pairs is None:
             return identity[better] - identity[worse]
         weights = np.zeros((n_classes, n_classes, len(self.pairs)))
-        for k, (first, second) in enumerate(self.pairs):
-            weights[first, second, k], weights[second, first, k] = 1, -1
+        for pair, (first, second) in enumerate(self.pairs):
+            weights[first, second, pair], weights[second, first, pair] = 1, -1
         return weights[better, worse]
 
 
-_TWO = [(1, 0)]
+# The pair of the one score of two classes.
+_SECOND_OVER_FIRST = [(1, 0)]
 
 
 def read_scores(estimator: BaseEstimator) -> Scores:
@@ -113,7 +118,7 @@ def _read_pipeline(pipeline: BaseEstimator) -> Scores:
     return Scores(Chain([*steps, last.function]), last.pairs)
 
 
-def _column(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _column(outputs: _Array) -> _Array:
     """Outputs of a model as (n_rows, k)."""
     outputs = numbers_of(outputs)
     return outputs[:, None] if outputs.ndim == 1 else outputs
@@ -127,15 +132,13 @@ def _read_linear(model: BaseEstimator) -> Scores:
             return Scores(_exponential(model.predict, coefficients))
         return Scores(function)
     function = Affine(lambda X: _column(model.decision_function(X)), coefficients)
-    return Scores(function, _TWO if coefficients.shape[1] == 1 else None)
+    return Scores(function, _SECOND_OVER_FIRST if coefficients.shape[1] == 1 else None)
 
 
-def _exponential(
-    predict: Callable[[Any], Any], coefficients: NDArray[np.float64]
-) -> Smooth:
-    def vjp_rule(
-        X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+def _exponential(predict: Callable[[Any], Any], coefficients: _Array) -> Smooth:
+    """The exponential of a linear function, as `predict` returns it."""
+
+    def vjp_rule(X: _Array, weights: _Array) -> _Array:
         return (weights * _column(predict(X))) @ coefficients.T
 
     return Smooth(lambda X: _column(predict(X)), vjp_rule)
@@ -150,9 +153,9 @@ def _read_support_vectors(model: BaseEstimator) -> Scores:
     points = numbers_of(model.support_vectors_)
     dual, pairs = numbers_of(model.dual_coef_), None
     if is_classifier(model):
-        pairs = _TWO
+        pairs = _SECOND_OVER_FIRST
         if len(model.classes_) > 2:
-            dual, pairs = _of_pairs(dual, model.n_support_)
+            dual, pairs = _dual_of_pairs(dual, model.n_support_)
 
     if model.kernel == "linear":
         slopes = points.T @ dual.T
@@ -160,7 +163,7 @@ def _read_support_vectors(model: BaseEstimator) -> Scores:
             Affine(lambda X: numbers_of(X) @ slopes + model.intercept_, slopes), pairs
         )
 
-    def call(X: Any) -> NDArray[np.float64]:
+    def call(X: Any) -> _Array:
         return kernel(numbers_of(X), points) @ dual.T + model.intercept_
 
     return Scores(
@@ -168,19 +171,24 @@ def _read_support_vectors(model: BaseEstimator) -> Scores:
     )
 
 
-def _of_pairs(
-    dual: NDArray[np.float64], n_support: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
-    """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these."""
+def _dual_of_pairs(
+    dual: _Array, n_support: NDArray[np.intp]
+) -> tuple[_Array, list[tuple[int, int]]]:
+    """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these.
+
+    scikit-learn's table has one row fewer than classes: that of a vector has its
+    coefficients against each other class, in the order of these.
+    """
     ends = np.cumsum(n_support)
     vectors_of_class = [
         slice(end - n, end) for n, end in zip(n_support, ends, strict=True)
     ]
     pairs = list(combinations(range(len(n_support)), 2))
     coefficients = np.zeros((len(pairs), dual.shape[1]))
-    for row, (first, second) in zip(coefficients, pairs, strict=True):
-        row[vectors_of_class[first]] = dual[second - 1, vectors_of_class[first]]
-        row[vectors_of_class[second]] = dual[first, vectors_of_class[second]]
+    for pair, (first, second) in enumerate(pairs):
+        of_first, of_second = vectors_of_class[first], vectors_of_class[second]
+        coefficients[pair, of_first] = dual[second - 1, of_first]
+        coefficients[pair, of_second] = dual[first, of_second]
     return coefficients, pairs
 
 
@@ -209,12 +217,12 @@ class Network:
         self.is_smooth = model.activation != "relu"
 
     @property
-    def parameters(self) -> NDArray[np.float64]:
+    def parameters(self) -> _Array:
         """Layer by layer, weights (inputs by outputs) before intercepts."""
         pairs = zip(self.model.coefs_, self.model.intercepts_, strict=True)
         return np.concatenate([array.ravel() for pair in pairs for array in pair])
 
-    def layers(self, X: Any) -> list[NDArray[np.float64]]:
+    def layers(self, X: Any) -> list[_Array]:
         """The rows, the values of hidden layers, and the outputs."""
         model, values = self.model, [numbers_of(X)]
         last = len(model.coefs_) - 1
@@ -226,32 +234,29 @@ class Network:
             values.append(_ACTIVATIONS[name](sums))
         return values
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return self.layers(X)[-1]
 
-    def scores_at(
-        self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def scores_at(self, inputs: _Array, parameters: _Array) -> _Array:
         """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
-        return self._at(parameters)(inputs).transpose(1, 0, 2)
+        return self._side_by_side(parameters)(inputs).transpose(1, 0, 2)
 
     def moves_of(
-        self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
-    ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+        self, parameters: _Array, changes: _Array
+    ) -> Callable[[_Array], _Array]:
         """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
-        changed, unchanged = self._at(parameters + changes), self.at(parameters)
+        changed = self._side_by_side(parameters + changes)
+        unchanged = self.with_parameters(parameters)
         return lambda inputs: (
             changed(inputs).transpose(1, 0, 2) - unchanged(inputs)[:, None]
         )
 
-    def scores_of_pairs(
-        self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def scores_of_pairs(self, inputs: _Array, parameters: _Array) -> _Array:
         """Outputs (n_rows, k) of each row at parameters of its own."""
-        return self._at(parameters)(inputs[:, None])[:, 0]
+        return self._side_by_side(parameters)(inputs[:, None])[:, 0]
 
-    def _at(self, parameters: NDArray[np.float64]) -> Network:
-        """The networks of c parameters each, side by side."""
+    def _side_by_side(self, parameters: _Array) -> Network:
+        """Networks at c parameters each, (c, n_parameters): outputs (c, n_rows, k)."""
         coefs, biases, start = [], [], 0
         for bias, weights in zip(
             self.model.intercepts_, self.model.coefs_, strict=True
@@ -266,25 +271,23 @@ class Network:
             SimpleNamespace(coefs_=coefs, intercepts_=biases, activation=activation)
         )
 
-    def at(self, parameters: NDArray[np.float64]) -> Network:
+    def with_parameters(self, parameters: _Array) -> Network:
         """The network with other parameters, (n_parameters,)."""
-        network = self._at(parameters[None])
+        network = self._side_by_side(parameters[None])
         network.model.coefs_ = [coefs[0] for coefs in network.model.coefs_]
         network.model.intercepts_ = [bias[0, 0] for bias in network.model.intercepts_]
         return network
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         *inputs, _ = self.layers(X)
-        return self.back(inputs, weights)[0] @ self.model.coefs_[0].T
+        return self.backpropagated(inputs, weights)[0] @ self.model.coefs_[0].T
 
-    def back(
-        self, inputs: list[NDArray[np.float64]], weights: NDArray[np.float64]
-    ) -> list[NDArray[np.float64]]:
+    def backpropagated(self, inputs: list[_Array], weights: _Array) -> list[_Array]:
         """Slopes along the sums of each layer, from those along the last one's."""
-        slope, back = _SLOPES[self.model.activation], [weights]
+        slope_at, slopes = _SLOPES[self.model.activation], [weights]
         for values, coefs in zip(inputs[:0:-1], self.model.coefs_[:0:-1], strict=True):
-            back.append((back[-1] @ coefs.T) * slope(values))
-        return back[::-1]
+            slopes.append((slopes[-1] @ coefs.T) * slope_at(values))
+        return slopes[::-1]
 
 
 def _read_network(model: BaseEstimator) -> Scores:
@@ -292,15 +295,18 @@ def _read_network(model: BaseEstimator) -> Scores:
     if model.out_activation_ == "exp":
         exponential = Smooth(np.exp, lambda sums, weights: weights * np.exp(sums))
         return Scores(Chain([network, exponential]))
-    return Scores(network, _TWO if model.out_activation_ == "logistic" else None)
+    return Scores(
+        network, _SECOND_OVER_FIRST if model.out_activation_ == "logistic" else None
+    )
 
 
 def _read_process(model: BaseEstimator) -> Scores:
+    """The mean of a Gaussian process."""
     kernel = ProcessKernel(model.kernel_)
     scale = np.atleast_1d(model._y_train_std)
     dual = _column(model.alpha_) * scale
 
-    def call(X: Any) -> NDArray[np.float64]:
+    def call(X: Any) -> _Array:
         return kernel(numbers_of(X), model.X_train_) @ dual + model._y_train_mean
 
     return Scores(
@@ -319,19 +325,19 @@ def _read_process_of_classes(model: BaseEstimator) -> Scores:
         lambda X: kernel(numbers_of(X), points) @ dual,
         lambda X, weights: kernel.vjp(X, points, weights @ dual.T),
     )
-    return Scores(function, _TWO)
+    return Scores(function, _SECOND_OVER_FIRST)
 
 
 @dataclass(frozen=True, eq=False)
 class _Stacked:
-    """One score of each of some functions."""
+    """Functions of one score each, side by side."""
 
     functions: list[Function]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return np.hstack([function(X) for function in self.functions])
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         columns = np.split(weights, weights.shape[1], axis=1)
         pairs = zip(self.functions, columns, strict=True)
         return np.sum([function.vjp(X, column) for function, column in pairs], axis=0)
@@ -343,7 +349,7 @@ def _read_one_against_rest(model: BaseEstimator) -> Scores:
     scores = [read_scores(estimator) for estimator in model.estimators_]
     if len(scores) == 1:
         return scores[0]
-    if any(score.pairs != _TWO for score in scores):
+    if any(score.pairs != _SECOND_OVER_FIRST for score in scores):
         raise UnreadableModelError("its estimators have no single score.")
     return Scores(_Stacked([score.function for score in scores]))
 

@@ -1,11 +1,16 @@
-"""Training objectives of models: losses of rows, slopes of parameters."""
+"""Training objectives of models: losses of rows, slopes of parameters.
+
+:func:`read_objective` reads that of a fitted model. :func:`score_model` and
+:func:`network_model` make the models of `_core.influence` of it, which can be fitted
+without some rows. Checks and warnings follow, then what is read for each class.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +30,11 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_array
 
-from sklearn_interpret._core.influence.networks import NetworkModel, descended
+from sklearn_interpret._core.influence.networks import (
+    LayerFactors,
+    NetworkModel,
+    descended,
+)
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
     HalfHuber,
@@ -65,7 +74,8 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 # Squared distance from the optimum, in units of the sum of the squared steps that leave
-# out single rows, above which parameters count as fitted on other rows.
+# out single rows, above which parameters count as fitted on other rows. Chosen by hand:
+# solvers that stop early stay below.
 _FAR = 0.1
 
 
@@ -183,10 +193,10 @@ class Objective:
         """Probabilities of classes, of scores (..., k)."""
         if isinstance(self.loss, Softmax):
             return softmax(scores, axis=-1)
-        shares = expit(scores)
+        probabilities = expit(scores)
         if scores.shape[-1] > 1:  # of each class against the rest
-            return shares / shares.sum(axis=-1, keepdims=True)
-        return np.concatenate([expit(-scores), shares], axis=-1)
+            return probabilities / probabilities.sum(axis=-1, keepdims=True)
+        return np.concatenate([expit(-scores), probabilities], axis=-1)
 
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Classes, or numbers, of scores (..., k); without an axis of one output."""
@@ -212,7 +222,7 @@ class Objective:
         *inputs, scores = self.layers(X)
         slopes = [self.loss.slopes(targets, scores)]
         if isinstance(self.network, Network):
-            slopes = self.network.back(inputs, slopes[0])
+            slopes = self.network.backpropagated(inputs, slopes[0])
         return list(zip(map(_with_ones, inputs), slopes, strict=True))
 
     def gradients(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -252,6 +262,7 @@ def read_objective(estimator: BaseEstimator) -> Objective:
 
 
 def _with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Inputs (n_rows, d + 1) with a last column of ones, for the intercept."""
     return np.hstack([inputs, np.ones((len(inputs), 1))])
 
 
@@ -287,11 +298,12 @@ def fitted_scores(
         design = _with_ones(inputs)
         del inputs  # may be a copy of X
         parameters = np.vstack([parameters, objective.network.intercepts[0]])
-    penalty, row_penalty, intercept_share = _penalties_of(model)
-    penalties = np.full(parameters.shape, penalty, dtype=np.float64)
-    penalties[n_inputs:] = penalty * intercept_share
+    penalties_of_model = _penalties_of(model)
+    in_all = penalties_of_model.in_all
+    penalties = np.full(parameters.shape, in_all, dtype=np.float64)
+    penalties[n_inputs:] = in_all * penalties_of_model.intercept_share
     row_penalties = np.zeros(parameters.shape)
-    row_penalties[:n_inputs] = row_penalty
+    row_penalties[:n_inputs] = penalties_of_model.by_row
     targets = objective.targets(y)
     if getattr(model, "class_weight", None) is not None:
         if isinstance(objective.loss, Logistic | SquaredHinge) and targets.shape[1] > 1:
@@ -311,7 +323,7 @@ def _huber_model(
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> ScoreModel:
-    """The scale is a second score, of the constant column alone."""
+    """As `fitted_scores`: the scale is a second score, of the constant column alone."""
     model, size = objective.model, (inputs.shape[1] + 1, 2)
     parameters, penalty = np.zeros(size), np.zeros(size)
     parameters[:, 0], parameters[-1, 1] = objective.network.parameters, model.scale_
@@ -403,8 +415,10 @@ def network_model(
     model, targets = objective.model, objective.targets(y)
     inputs = objective.layers(X)[0]
     # Each batch has the whole penalty.
-    size = min(200, len(inputs)) if model.batch_size == "auto" else model.batch_size
-    n_batches = 1 if model.solver == "lbfgs" else np.ceil(len(inputs) / size)
+    batch_size = model.batch_size
+    if batch_size == "auto":
+        batch_size = min(200, len(inputs))  # scikit-learn's
+    n_batches = 1 if model.solver == "lbfgs" else np.ceil(len(inputs) / batch_size)
     penalty = np.concatenate(
         [
             np.append(np.full(coefs.shape, n_batches * model.alpha), 0 * bias)
@@ -412,32 +426,33 @@ def network_model(
         ]
     )
     without_steps = replace(objective, before=None)
-    value = partial(
+    value_and_gradient = partial(
         _value_and_gradient, without_steps, network, inputs, targets, penalty
     )
 
-    def at(parameters: NDArray[np.float64]) -> NetworkModel:
-        changed = network.at(parameters)
+    def model_at(parameters: NDArray[np.float64]) -> NetworkModel:
+        changed = network.with_parameters(parameters)
         *hidden, scores = changed.layers(inputs)
         slopes = [
-            changed.back(hidden, np.broadcast_to(unit, scores.shape))
+            changed.backpropagated(hidden, np.broadcast_to(unit, scores.shape))
             for unit in np.eye(scores.shape[1])
         ]
         by_layer = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
         return NetworkModel(
-            list(zip(map(_with_ones, hidden), by_layer, strict=True)),
+            list(map(LayerFactors, map(_with_ones, hidden), by_layer)),
             objective.loss.slopes(targets, scores),
             objective.loss.curvatures(targets, scores),
             weights,
             penalty,
             parameters,
             damping,
-            value,
+            value_and_gradient,
             network.is_smooth,
         )
 
-    end = at(network.parameters)
-    return end.distance, at(descended(value, end.parameters, weights))
+    trained = model_at(network.parameters)
+    optimum = descended(value_and_gradient, trained.parameters, weights)
+    return trained.distance, model_at(optimum)
 
 
 def _value_and_gradient(
@@ -450,7 +465,7 @@ def _value_and_gradient(
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
     """Of the objective of a network, at parameters and weights of the rows."""
-    moved = replace(objective, network=network.at(parameters))
+    moved = replace(objective, network=network.with_parameters(parameters))
     losses = moved.losses(inputs, targets)
     gradient = np.concatenate(
         [
@@ -462,10 +477,16 @@ def _value_and_gradient(
     return value, gradient + penalty * parameters
 
 
-def _penalties_of(
-    model: BaseEstimator,
-) -> tuple[NDArray[np.float64] | float, float, float]:
-    """Of squares of coefficients: in all and by row; and of intercepts, in shares."""
+class _Penalties(NamedTuple):
+    """Factors of half the squares of parameters in an objective."""
+
+    in_all: NDArray[np.float64] | float  # of coefficients
+    by_row: float = 0.0  # of coefficients, for each unit of the rows' weight
+    intercept_share: float = 0.0  # of intercepts, as a share of that of coefficients
+
+
+def _penalties_of(model: BaseEstimator) -> _Penalties:
+    """The penalties of a fitted linear model."""
     if getattr(model, "positive", False):
         raise UnreadableModelError("its coefficients are bounded: positive=True.")
     if isinstance(model, LinearSVC | LogisticRegression):
@@ -477,11 +498,12 @@ def _penalties_of(
         C = np.ravel(model.C_ if hasattr(model, "C_") else model.C)
         penalty = 0.0 if getattr(model, "penalty", "l2") is None else 1 / C
         # LIBLINEAR penalises the intercept as the weight of a constant column.
-        lib = isinstance(model, LinearSVC) or model.solver == "liblinear"
-        return penalty, 0.0, model.intercept_scaling**-2.0 if lib else 0.0
+        by_liblinear = isinstance(model, LinearSVC) or model.solver == "liblinear"
+        share = model.intercept_scaling**-2.0 if by_liblinear else 0.0
+        return _Penalties(penalty, intercept_share=share)
     if isinstance(model, Ridge | RidgeClassifier):
-        return np.asarray(getattr(model, "alpha_", model.alpha)), 0.0, 0.0
-    return 0.0, getattr(model, "alpha", 0.0), 0.0
+        return _Penalties(np.asarray(getattr(model, "alpha_", model.alpha)))
+    return _Penalties(0.0, by_row=getattr(model, "alpha", 0.0))
 
 
 def _loss_of(model: BaseEstimator) -> Loss | None:

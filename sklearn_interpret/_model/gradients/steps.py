@@ -1,4 +1,8 @@
-"""Transformers as functions with vector-Jacobian products, by class."""
+"""Transformers as functions with vector-Jacobian products, by class.
+
+:func:`read_step` and :func:`read_steps` are asked for one and for a pipeline's; readers
+take a fitted transformer and its number of columns.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +26,12 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from sklearn_interpret._model.formulas import column_lineage
-from sklearn_interpret._model.formulas.door import errors_in
+from sklearn_interpret._model.formulas.formula import errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.gradients.functions import (
     Affine,
     Chain,
+    ColumnBlock,
     ColumnBlocks,
     Columnwise,
     Constant,
@@ -41,6 +46,10 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
 
 
 def read_step(transformer: BaseEstimator, n_columns: int) -> Function:
@@ -62,7 +71,25 @@ def read_step(transformer: BaseEstimator, n_columns: int) -> Function:
     return _READERS[known_class](transformer, n_columns)
 
 
-def _scaled(attribute: str, power: float) -> Callable[[BaseEstimator, int], Affine]:
+def read_steps(steps: list[tuple[str, BaseEstimator]]) -> list[Function]:
+    """Steps of a fitted pipeline, those that do something, as functions."""
+    functions = []
+    for name, step in steps:
+        if column_lineage.is_passthrough(step):
+            continue
+        with errors_in(f"its step {name!r}"):
+            n_columns = column_lineage.n_input_columns(step)
+            if n_columns is None:
+                raise UnreadableModelError("it has no number of columns.")
+            functions.append(read_step(step, n_columns))
+    return functions
+
+
+def _read_scaler(
+    attribute: str, power: float
+) -> Callable[[BaseEstimator, int], Affine]:
+    """A reader of scalers, whose slopes are a power of an attribute."""
+
     def read(scaler: BaseEstimator, n_columns: int) -> Affine:
         scale = getattr(scaler, attribute)
         slopes = np.ones(n_columns) if scale is None else np.asarray(scale) ** power
@@ -71,23 +98,23 @@ def _scaled(attribute: str, power: float) -> Callable[[BaseEstimator, int], Affi
     return read
 
 
-def _columnwise(transformer: BaseEstimator, n_columns: int) -> Columnwise:
+def _read_columnwise(transformer: BaseEstimator, n_columns: int) -> Columnwise:
     return Columnwise(
         transformer.transform, column_lineage.input_columns(transformer, n_columns)
     )
 
 
-def _scaled_to_range(scaler: BaseEstimator, n_columns: int) -> Affine | Columnwise:
+def _read_range_scaler(scaler: BaseEstimator, n_columns: int) -> Affine | Columnwise:
     if scaler.clip:
-        return _columnwise(scaler, n_columns)
+        return _read_columnwise(scaler, n_columns)
     return Affine(scaler.transform, scaler.scale_)
 
 
-def _constant(transformer: BaseEstimator, _: int) -> Constant:
+def _read_constant(transformer: BaseEstimator, _: int) -> Constant:
     return Constant(transformer.transform)
 
 
-def _affine(transformer: BaseEstimator, n_columns: int) -> Affine:
+def _read_affine(transformer: BaseEstimator, n_columns: int) -> Affine:
     """An affine transformer, by its results for unit vectors less that for zero."""
     rows = np.vstack([np.zeros(n_columns), np.eye(n_columns)])
     with warnings.catch_warnings():
@@ -96,33 +123,32 @@ def _affine(transformer: BaseEstimator, n_columns: int) -> Affine:
     return Affine(transformer.transform, outputs[1:] - outputs[0])
 
 
-def _of_function(transformer: BaseEstimator, n_columns: int) -> Function:
+def _read_function(transformer: BaseEstimator, n_columns: int) -> Function:
     try:
-        return _columnwise(transformer, n_columns)
+        return _read_columnwise(transformer, n_columns)
     except UnreadableModelError:
         return Differences(transformer.transform)
 
 
-def _of_powers(polynomial: BaseEstimator, _: int) -> Smooth:
+def _read_polynomial(polynomial: BaseEstimator, _: int) -> Smooth:
     powers = polynomial.powers_
 
-    def vjp_rule(
-        X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp_rule(X: _Array, weights: _Array) -> _Array:
         gradients = np.empty(X.shape)
         for j in range(X.shape[1]):
             used = np.flatnonzero(powers[:, j])
-            lower = powers[used]
-            factors = lower[:, j].copy()
-            lower[:, j] -= 1
-            slopes = np.prod(X[:, None] ** lower, axis=2) * factors
+            # The derivative of x^p is p x^(p - 1).
+            lower_powers = powers[used]
+            factors = lower_powers[:, j].copy()
+            lower_powers[:, j] -= 1
+            slopes = np.prod(X[:, None] ** lower_powers, axis=2) * factors
             gradients[:, j] = (weights[:, used] * slopes).sum(axis=1)
         return gradients
 
     return Smooth(polynomial.transform, vjp_rule)
 
 
-def _of_nystroem(nystroem: BaseEstimator, _: int) -> Smooth:
+def _read_nystroem(nystroem: BaseEstimator, _: int) -> Smooth:
     params = nystroem._get_kernel_params()
     kernel = named_kernel(
         nystroem.kernel,
@@ -131,21 +157,17 @@ def _of_nystroem(nystroem: BaseEstimator, _: int) -> Smooth:
         coef0=params.get("coef0", 1),
     )
 
-    def vjp_rule(
-        X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp_rule(X: _Array, weights: _Array) -> _Array:
         points = nystroem.components_
         return kernel.vjp(X, points, weights @ nystroem.normalization_)
 
     return Smooth(nystroem.transform, vjp_rule)
 
 
-def _of_fourier(sampler: BaseEstimator, _: int) -> Smooth:
+def _read_fourier(sampler: BaseEstimator, _: int) -> Smooth:
     directions, n_components = sampler.random_weights_, sampler.n_components
 
-    def vjp_rule(
-        X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp_rule(X: _Array, weights: _Array) -> _Array:
         angles = X @ directions + sampler.random_offset_
         slopes = -np.sqrt(2 / n_components) * np.sin(angles)
         return (weights * slopes) @ directions.T
@@ -153,10 +175,8 @@ def _of_fourier(sampler: BaseEstimator, _: int) -> Smooth:
     return Smooth(sampler.transform, vjp_rule)
 
 
-def _normalized(normalizer: BaseEstimator, _: int) -> Smooth:
-    def vjp_rule(
-        X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+def _read_normalizer(normalizer: BaseEstimator, _: int) -> Smooth:
+    def vjp_rule(X: _Array, weights: _Array) -> _Array:
         sizes = np.linalg.norm(X, ord=_ORDERS[normalizer.norm], axis=1, keepdims=True)
         sizes[sizes == 0] = 1
         along = (weights * X).sum(axis=1, keepdims=True) / sizes**2
@@ -174,71 +194,57 @@ def _normalized(normalizer: BaseEstimator, _: int) -> Smooth:
 _ORDERS = {"l1": 1, "l2": 2, "max": np.inf}
 
 
-def read_steps(steps: list[tuple[str, BaseEstimator]]) -> list[Function]:
-    """Steps of a fitted pipeline, those that do something, as functions."""
-    functions = []
-    for name, step in steps:
-        if column_lineage.is_passthrough(step):
-            continue
-        with errors_in(f"its step {name!r}"):
-            n_columns = column_lineage.n_input_columns(step)
-            if n_columns is None:
-                raise UnreadableModelError("it has no number of columns.")
-            functions.append(read_step(step, n_columns))
-    return functions
-
-
-def _of_chosen(transformer: BaseEstimator, _: int) -> ColumnBlocks:
+def _read_column_transformer(transformer: BaseEstimator, _: int) -> ColumnBlocks:
     blocks = []
     for name, member, columns in column_lineage.fitted_transformers(transformer):
         with errors_in(f"its transformer {name!r}"):
             function = read_step(member, len(columns))
-        blocks.append((function, np.asarray(columns, dtype=np.intp)))
+        blocks.append(ColumnBlock(function, np.asarray(columns, dtype=np.intp)))
     return ColumnBlocks(blocks)
 
 
-def _of_union(union: BaseEstimator, n_columns: int) -> ColumnBlocks:
+def _read_union(union: BaseEstimator, n_columns: int) -> ColumnBlocks:
     columns = np.arange(n_columns)
     blocks = []
     for name, member in union.transformer_list:
         if isinstance(member, str) and member == "drop":
             continue
         with errors_in(f"its transformer {name!r}"):
-            blocks.append((read_step(member, n_columns), columns))
+            blocks.append(ColumnBlock(read_step(member, n_columns), columns))
     return ColumnBlocks(blocks)
 
 
 _READERS: dict[Any, Callable[[BaseEstimator, int], Function]] = {
-    preprocessing.StandardScaler: _scaled("scale_", -1),
-    preprocessing.MaxAbsScaler: _scaled("scale_", -1),
-    preprocessing.RobustScaler: _scaled("scale_", -1),
-    preprocessing.MinMaxScaler: _scaled_to_range,
-    preprocessing.PowerTransformer: _columnwise,
-    preprocessing.QuantileTransformer: _columnwise,
-    preprocessing.SplineTransformer: _columnwise,
-    preprocessing.FunctionTransformer: _of_function,
-    preprocessing.PolynomialFeatures: _of_powers,
-    preprocessing.Normalizer: _normalized,
-    preprocessing.Binarizer: _constant,
-    preprocessing.KBinsDiscretizer: _constant,
-    preprocessing.OneHotEncoder: _constant,
-    preprocessing.OrdinalEncoder: _constant,
-    preprocessing.TargetEncoder: _constant,
-    MissingIndicator: _constant,
-    SimpleImputer: _columnwise,
-    SelectorMixin: _columnwise,
-    decomposition.PCA: _affine,
-    decomposition.IncrementalPCA: _affine,
-    decomposition.TruncatedSVD: _affine,
-    decomposition.FastICA: _affine,
-    decomposition.FactorAnalysis: _affine,
-    random_projection.GaussianRandomProjection: _affine,
-    random_projection.SparseRandomProjection: _affine,
-    discriminant_analysis.LinearDiscriminantAnalysis: _affine,
-    cross_decomposition.PLSRegression: _affine,
-    kernel_approximation.Nystroem: _of_nystroem,
-    kernel_approximation.RBFSampler: _of_fourier,
-    ColumnTransformer: _of_chosen,
-    FeatureUnion: _of_union,
+    preprocessing.StandardScaler: _read_scaler("scale_", -1),
+    preprocessing.MaxAbsScaler: _read_scaler("scale_", -1),
+    preprocessing.RobustScaler: _read_scaler("scale_", -1),
+    preprocessing.MinMaxScaler: _read_range_scaler,
+    preprocessing.PowerTransformer: _read_columnwise,
+    preprocessing.QuantileTransformer: _read_columnwise,
+    preprocessing.SplineTransformer: _read_columnwise,
+    preprocessing.FunctionTransformer: _read_function,
+    preprocessing.PolynomialFeatures: _read_polynomial,
+    preprocessing.Normalizer: _read_normalizer,
+    preprocessing.Binarizer: _read_constant,
+    preprocessing.KBinsDiscretizer: _read_constant,
+    preprocessing.OneHotEncoder: _read_constant,
+    preprocessing.OrdinalEncoder: _read_constant,
+    preprocessing.TargetEncoder: _read_constant,
+    MissingIndicator: _read_constant,
+    SimpleImputer: _read_columnwise,
+    SelectorMixin: _read_columnwise,
+    decomposition.PCA: _read_affine,
+    decomposition.IncrementalPCA: _read_affine,
+    decomposition.TruncatedSVD: _read_affine,
+    decomposition.FastICA: _read_affine,
+    decomposition.FactorAnalysis: _read_affine,
+    random_projection.GaussianRandomProjection: _read_affine,
+    random_projection.SparseRandomProjection: _read_affine,
+    discriminant_analysis.LinearDiscriminantAnalysis: _read_affine,
+    cross_decomposition.PLSRegression: _read_affine,
+    kernel_approximation.Nystroem: _read_nystroem,
+    kernel_approximation.RBFSampler: _read_fourier,
+    ColumnTransformer: _read_column_transformer,
+    FeatureUnion: _read_union,
     Pipeline: lambda pipeline, _: Chain(read_steps(pipeline.steps)),
 }

@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
-from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.formulas.last_step import steps_and_model
@@ -18,18 +16,14 @@ from sklearn_interpret._model.responses.response import Response
 _OF_COUNTS = (GaussianNB, MultinomialNB, BernoulliNB, ComplementNB)
 # Variances that fall below this share are rounding errors of the subtraction (it loses
 # half of the digits): such models are fitted again.
-_LEFT = 1e-8
+_LEAST_SHARE_OF_VARIANCE = 1e-8
 
 
 def counts_without(
-    training: Training,
-    steps: Pipeline | None,
-    model: BaseEstimator,
-    response: Response,
-    deleted: list[NDArray[np.intp]],
+    training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> ModelsWithout | None:
     """Naive Bayes models whose counts lack some rows; else None."""
-    weights = training.weights
+    (steps, model), weights = steps_and_model(training.fitted), training.weights
     if type(model) not in _OF_COUNTS or weights is None:
         return None
     if not np.isclose(model.class_count_.sum(), weights.sum()):
@@ -45,7 +39,7 @@ def counts_without(
         models.append(changed.partial_fit(X, y, sample_weight=-weights[rows]))
     if isinstance(model, GaussianNB):
         added = model.var_smoothing * _largest_variances(inputs, deleted)
-        least_variances = _LEFT * (model.var_ - model.epsilon_)
+        least_variances = _LEAST_SHARE_OF_VARIANCE * (model.var_ - model.epsilon_)
         for position, changed in enumerate(models):
             if (changed.var_ < least_variances).any():
                 fitted = refitted(training, deleted[position])

@@ -1,4 +1,10 @@
-"""Models without some of their training rows: by refits, or by exact formulas."""
+"""Models without some of their training rows: by refits, or by exact formulas.
+
+`make_deletions` chooses: linear scores by Newton's steps, nearest neighbours by the
+next ones, naive Bayes by its counts, and else refits. Results have the same methods:
+`baseline`, the responses of the model of all rows; `responses`, those without each list
+of rows; and `parameters`, where the model has some.
+"""
 
 from typing import Any
 
@@ -63,15 +69,15 @@ def make_deletions(
     ScoresWithout, NeighborsWithout or ModelsWithout
     """
     steps, model = steps_and_model(training.fitted)
-    plain = training.y.ndim == 1 or not is_classifier(model)
+    has_one_target = training.y.ndim == 1 or not is_classifier(model)
     if (
-        plain
+        has_one_target
         and are_row_wise(steps, training.rows, deleted)
         and isinstance(response.method, str)
         and training.keeps_classes(deleted)
     ):
         for read in (score_model_without, neighbors_without, counts_without):
-            deletions = read(training, steps, model, response, deleted)
+            deletions = read(training, response, deleted)
             if deletions is not None:
                 return deletions
     tasks = [(training, rows) for rows in deleted]
@@ -87,7 +93,7 @@ def are_row_wise(
         return True
     X = copy_of(rows.native)
     for step in steps:
-        if not _stays(step, X, deleted):
+        if not _is_unchanged(step, X, deleted):
             return False
         X = X if isinstance(step, str) else step.transform(X)
     # A function may see all rows: half of them are then transformed in another way.
@@ -102,14 +108,16 @@ def are_row_wise(
     )
 
 
-def _stays(step: BaseEstimator | str, X: Any, deleted: list[NDArray[np.intp]]) -> bool:
+def _is_unchanged(
+    step: BaseEstimator | str, X: Any, deleted: list[NDArray[np.intp]]
+) -> bool:
     """Whether a transformer is the same, fitted without each of some lists of rows."""
     if isinstance(step, FrozenEstimator | str) or type(step) is PolynomialFeatures:
         return True
     if type(step) is ColumnTransformer:
         fitted = fitted_transformers(step)
         return all(
-            _stays(transformer, safe_indexing(X, columns, axis=1), deleted)
+            _is_unchanged(transformer, safe_indexing(X, columns, axis=1), deleted)
             for _, transformer, columns in fitted
         )
     if type(step) in (OneHotEncoder, OrdinalEncoder):
@@ -125,5 +133,5 @@ def _keeps_levels(
         return False
     codes = OrdinalEncoder(encoded_missing_value=-1).fit_transform(X).T
     labels = [np.unique(column, return_inverse=True)[1] for column in codes]
-    counted = np.ones(codes.shape[1], dtype=bool)
-    return all(leave_some(column, counted, deleted) for column in labels)
+    all_rows = np.ones(codes.shape[1], dtype=bool)
+    return all(leave_some(column, all_rows, deleted) for column in labels)

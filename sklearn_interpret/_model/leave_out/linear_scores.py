@@ -17,11 +17,10 @@ from sklearn.linear_model import (
     RidgeClassifier,
     TweedieRegressor,
 )
-from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._core.influence.score_models import ScoreModel
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.gradients.objectives import (
@@ -47,10 +46,8 @@ _OF_SCORES = (
     GammaRegressor,
     TweedieRegressor,
 )
-
-
-# Leverages of rows within this of one determine a parameter alone.
-_ALONE = 1e-9
+# Rows whose leverages sum to one, but for this, determine a parameter alone.
+_ROUNDING_OF_LEVERAGES = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +73,14 @@ class ScoresWithout:
         """Responses (m, k) of the model of all rows."""
         return next(self._responses(response, X, self.full_parameters[None]))
 
-    def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
+    def responses(self, response: Response, X: Any) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         return self._responses(response, X, self.deleted_parameters)
 
     def _responses(
         self, response: Response, X: Any, parameters: NDArray[np.float64]
-    ) -> Iterator[np.ndarray]:
+    ) -> Iterator[NDArray[np.float64]]:
+        """Responses (m, k) of models with other parameters (n, d, k), one by one."""
         _, model = steps_and_model(self.fitted)
         design = _design(read_objective(self.fitted), X, self.full_parameters.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape
@@ -95,7 +93,7 @@ class ScoresWithout:
             check_finite(values)
             yield from values.reshape(len(block_parameters), m, -1)
 
-    def parameters(self) -> tuple[NDArray[np.float64], np.ndarray]:
+    def parameters(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
         return self.full_parameters.ravel(), self.deleted_parameters.reshape(
             len(self.deleted_parameters), -1
@@ -111,7 +109,7 @@ def _design(objective: Objective, X: Any, d: int) -> NDArray[np.float64]:
 
 
 def _of_scores(
-    model: BaseEstimator, method: Any, scores: np.ndarray
+    model: BaseEstimator, method: object, scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Result of a method of a model, from scores (m, k)."""
     if not is_classifier(model):
@@ -127,17 +125,14 @@ def _of_scores(
 
 
 def score_model_without(
-    training: Training,
-    steps: Pipeline | None,
-    model: BaseEstimator,
-    response: Response,
-    deleted: list[NDArray[np.intp]],
+    training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> ScoresWithout | None:
     """`ScoresWithout`, where the model is one of them; else None."""
+    _, model = steps_and_model(training.fitted)
     if type(model) not in _OF_SCORES or not _is_smooth(model):
         return None
     sample = training.rows.native, training.y, training.weights
-    optimum = formula([score_model], training.fitted, *sample)
+    optimum = read_formula([score_model], training.fitted, *sample)
     if optimum is None:
         return None
     n_inputs = coefficient_table(model).shape[1]
@@ -154,12 +149,11 @@ def _is_smooth(model: BaseEstimator) -> bool:
     """Whether a model minimises a smooth sum over rows, without bounds."""
     balanced = has_balanced_classes(model)
     several = isinstance(model, LogisticRegression) and len(model.classes_) > 2
-    one_each = several and model.solver == "liblinear"
-    has_schemes = getattr(model, "multi_class", "auto") in ("ovr", "multinomial")
-    has_schemes = has_schemes and not isinstance(model, LinearSVC)
-    return not (
-        balanced or getattr(model, "positive", False) or one_each or has_schemes
-    )
+    one_vs_rest = several and model.solver == "liblinear"
+    has_scheme = getattr(model, "multi_class", "auto") in ("ovr", "multinomial")
+    has_scheme = has_scheme and not isinstance(model, LinearSVC)
+    bounded = getattr(model, "positive", False)
+    return not (balanced or bounded or one_vs_rest or has_scheme)
 
 
 def _stay_determined(optimum: ScoreModel, deleted: list[NDArray[np.intp]]) -> bool:
@@ -168,6 +162,7 @@ def _stay_determined(optimum: ScoreModel, deleted: list[NDArray[np.intp]]) -> bo
     if np.linalg.matrix_rank(r) < optimum.design.shape[1]:
         return False
     sizes = np.array([np.square(q[rows]).sum() for rows in deleted])
-    doubtful = np.flatnonzero(sizes >= 1 - _ALONE)
+    # The largest eigenvalue of their part of the hat matrix is at most its trace.
+    doubtful = np.flatnonzero(sizes >= 1 - _ROUNDING_OF_LEVERAGES)
     sizes[doubtful] = [np.linalg.norm(q[deleted[i]], 2) ** 2 for i in doubtful]
-    return bool((sizes < 1 - _ALONE).all())
+    return bool((sizes < 1 - _ROUNDING_OF_LEVERAGES).all())

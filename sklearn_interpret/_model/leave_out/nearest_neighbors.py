@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 
+from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.neighbors import vote_weights
 from sklearn_interpret._model.leave_out.training import Training, transformed
 from sklearn_interpret._model.responses.predictors import is_classifier
@@ -44,7 +45,7 @@ class NeighborsWithout:
         """Responses (m, k) of the model of all rows."""
         return self._read(response, *self._neighbors(X))
 
-    def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
+    def responses(self, response: Response, X: Any) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         distances, positions = self._neighbors(X)
         base = self._read(response, distances, positions)
@@ -55,19 +56,19 @@ class NeighborsWithout:
             )
             # Stable sort: the remaining neighbours stay in order of distance.
             order = np.argsort(is_deleted[changed], axis=1, kind="stable")
-            remaining = [
-                np.take_along_axis(table[changed], order, axis=1)
-                for table in (distances, positions)
-            ]
             values = base.copy()
             if len(changed):
-                values[changed] = self._read(response, *remaining)
+                values[changed] = self._read(
+                    response,
+                    np.take_along_axis(distances[changed], order, axis=1),
+                    np.take_along_axis(positions[changed], order, axis=1),
+                )
             yield values
 
     def parameters(self) -> None:
         """None: the model has no parameters."""
 
-    def _neighbors(self, X: Any) -> tuple[NDArray[np.float64], np.ndarray]:
+    def _neighbors(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Distances and positions of the model's neighbours and of further ones."""
         more = max(map(len, self.deleted))
         inputs = transformed(self.steps, X)
@@ -90,13 +91,10 @@ class NeighborsWithout:
 
 
 def neighbors_without(
-    training: Training,
-    steps: Pipeline | None,
-    model: BaseEstimator,
-    response: Response,
-    deleted: list[NDArray[np.intp]],
+    training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> NeighborsWithout | None:
     """`NeighborsWithout`, where the model is one of them; else None."""
+    steps, model = steps_and_model(training.fitted)
     if type(model) not in _OF_NEIGHBORS or model.metric == "precomputed":
         return None
     n_deleted, n_rows = max(map(len, deleted)), training.rows.n_rows

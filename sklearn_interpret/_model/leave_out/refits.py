@@ -87,13 +87,13 @@ class ModelsWithout:
         """Responses (m, k) of the model of all rows."""
         return response(X)
 
-    def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
+    def responses(self, response: Response, X: Any) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         inputs = transformed(self.steps, X)
         tasks = [(response, model, inputs) for model in self.models]
         yield from run(_responses_of, tasks, n_jobs=self.n_jobs)
 
-    def parameters(self) -> tuple[NDArray[np.float64], np.ndarray] | None:
+    def parameters(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
         parameters = [
             numbers
@@ -123,13 +123,13 @@ def _responses_of(
 ) -> NDArray[np.float64]:
     """Responses of another model; those of classes that it lacks are zero."""
     model_response = replace(response, estimator=model)
-    lacking = _classes_gone(response, model)
-    if not len(lacking):
+    missing = _missing_classes(response, model)
+    if not len(missing):
         return model_response(X)
     if response.method not in ("predict_proba", "centered_log_proba"):
         raise ValueError(
             f"response_method={response.method!r} has no column for the class "
-            f"{lacking[0]!r}, of which no row is left without some row: "
+            f"{missing[0]!r}, of which no row is left without some row: "
             "'predict_proba' and 'predict' take it for a class that is never found."
         )
     raw = np.asarray(model_response.raw(X))
@@ -140,7 +140,7 @@ def _responses_of(
     return values
 
 
-def _classes_gone(response: Response, model: BaseEstimator) -> list[Any]:
+def _missing_classes(response: Response, model: BaseEstimator) -> list[Any]:
     """Classes that a refitted model lacks, where that changes its columns."""
     has_one_output = isinstance(response.classes, np.ndarray)
     if not has_one_output or callable(response.method) or response.method == "predict":

@@ -54,17 +54,17 @@ class Training:
 
 def leave_some(
     labels: NDArray[np.intp],
-    counted: NDArray[np.bool_],
+    included: NDArray[np.bool_],
     deleted: list[NDArray[np.intp]],
 ) -> bool:
-    """Whether rows of each label are left without each of some lists of rows."""
+    """Whether included rows of each label are left without each list of rows."""
     n_labels = labels.max() + 1
-    counts = np.bincount(labels[counted], minlength=n_labels)
-    labels_deleted = [labels[rows[counted[rows]]] for rows in deleted]
-    return all(
-        (counts > np.bincount(gone, minlength=n_labels)).all()
-        for gone in labels_deleted
-    )
+    counts = np.bincount(labels[included], minlength=n_labels)
+    for rows in deleted:
+        labels_deleted = labels[rows[included[rows]]]
+        if (counts <= np.bincount(labels_deleted, minlength=n_labels)).any():
+            return False
+    return True
 
 
 def transformed(steps: Pipeline | None, X: Any) -> Any:

@@ -1,8 +1,11 @@
 """Scores of a model over all pairs of rows, one of which lends the other some columns.
 
 The mean over pairs is the limit of the mean over random permutations: that over rows of
-the mean over each one's partners. A row of weight w counts as w equal rows, and so as
-its own partner w - 1 times.
+the mean over each one's partners (Fisher, Rudin and Dominici 2019). A row of weight w
+counts as w equal rows, and so as its own partner w - 1 times.
+
+`all_pairs_scores` are scores over pairs, in closed form where players add up;
+`loss_increases` are those of each row's loss. `losses_by_response` prepares the losses.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +22,15 @@ from scipy.sparse import issparse
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import warn
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.linear import explained_linear
-from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.progress import counted, duration_in_words
+from sklearn_interpret._model.parallel import batch_rows
+from sklearn_interpret._model.progress import duration_in_words, with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
-from sklearn_interpret._model.replacement.mixed_rows import responses_to_mixed
+from sklearn_interpret._model.replacement.mixed_rows import (
+    MixedPoints,
+    responses_to_mixed,
+)
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import make_response, plain_responses
 from sklearn_interpret._model.responses.scoring import (
@@ -63,6 +69,8 @@ _ROUNDING = 1e-12
 
 # Seconds from which a warning names the expected time.
 _MINUTE = 60.0
+# Repeats of permutation importance that the warning offers instead.
+_N_REPEATS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +130,21 @@ class _CallableLoss:
 
 
 _Loss = _RowLoss | _CallableLoss
+
+
+class MetricLoss(NamedTuple):
+    """The loss of a metric."""
+
+    position: int  # of the metric
+    loss: _Loss
+
+
+class _PartnerSums(NamedTuple):
+    """Sums of losses over all partners of rows, themselves too."""
+
+    members: list[MetricLoss]
+    predictions: NDArray[np.float64]  # for the rows as they are, (n_rows, k)
+    sums: NDArray[np.float64]  # (n_players, n_members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,11 +218,11 @@ def all_pairs_scores(
             sums_of_rows = sums_of_losses(row_losses, weights, predictions)
             baseline[list(positions)] = sums_of_rows / weights.sum()
             # A row of weight w is its own partner w - 1 times, or never, and not w.
-            sums -= [
+            sums_with_itself = [
                 sums_of_losses(row_losses, pair_weights, predictions)
                 for pair_weights in shares * np.minimum(weights, 1)
             ]
-            over_pairs[:, 0, positions] = sums
+            over_pairs[:, 0, positions] = sums - sums_with_itself
     # A difference within rounding is zero: an ignored feature has no importance.
     size = np.maximum(np.abs(over_pairs), np.abs(baseline))
     equal = np.abs(over_pairs - baseline) <= _ROUNDING * size
@@ -212,23 +235,20 @@ def all_pairs_scores(
 
 def _sums_over_partners(
     response: Response,
-    members: list[tuple[int, _Loss]],
+    members: list[MetricLoss],
     sample: Sample,
     players: list[tuple[int, ...]],
     strata: Sequence[NDArray[np.intp] | None],
     shares: NDArray[np.float64],
     n_jobs: int | None,
-) -> Iterator[tuple[list[tuple[int, _Loss]], NDArray[np.float64], NDArray[np.float64]]]:
-    """Sums of losses over all partners of rows, themselves too.
+) -> Iterator[_PartnerSums]:
+    """Sums of the losses: first those that need no pairs, then the others.
 
-    Yields some of the members (position, loss), the responses to the rows as they are,
-    and the sums (n_players, n_losses). Losses of sums over players need no pairs.
+    Losses of predictions that are sums over players need none.
     """
     rows, weights = sample.rows, sample.weights
     shares = np.broadcast_to(shares, (len(players), len(weights)))
-    closed: list[tuple[int, _Loss]] = [
-        (i, loss) for i, loss in members if loss.of_pairs is not None
-    ]
+    closed = [member for member in members if member.loss.of_pairs is not None]
     pair_losses = [
         partial(loss.of_pairs, loss.targets)
         for _, loss in closed
@@ -245,14 +265,15 @@ def _sums_over_partners(
         closed = []
     else:
         sums = _closed_sums(additive, pair_losses, weights, strata, shares)
-        yield closed, additive.predictions, sums
+        yield _PartnerSums(closed, additive.predictions, sums)
     asked = [member for member in members if member not in closed]
     if asked:
-        row_losses = [loss for _, loss in asked]
+        row_losses = [member.loss for member in asked]
         reduce = _SumOverPairs(row_losses, weights, shares, responses.positions, strata)
         _warn_of_cost(responses, reduce)
-        sums = np.stack([sum(sums) for sums in responses.responses_at_points(reduce)])
-        yield asked, responses.predictions, sums
+        sums_of_blocks = responses.responses_at_points(reduce)
+        sums = np.stack([sum(of_player) for of_player in sums_of_blocks])
+        yield _PartnerSums(asked, responses.predictions, sums)
 
 
 def _closed_sums(
@@ -264,15 +285,17 @@ def _closed_sums(
 ) -> NDArray[np.float64]:
     """Sums of losses over all partners of rows, (n_players, n_losses), in closed form.
 
-    For i' in the stratum of i: sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j).
+    These are sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j) over rows i, of shares
+    s_i, and rows i' of their stratum, of weights w_i', with losses L, targets y_i, and
+    sums f_i, to which the player j adds f_ij.
     """
     sums = np.empty((len(strata), len(pair_losses)))
-    for player, groups in enumerate(counted(strata)):
+    for player, groups in enumerate(with_progress(strata)):
         groups = np.zeros(len(weights), dtype=np.intp) if groups is None else groups
         effect = additive.effect(player)
-        remainder = additive.sums - effect
+        pairs = losses_of_pairs.Pairs(additive.sums - effect, effect, weights, groups)
         for i, pair_loss in enumerate(pair_losses):
-            row_losses = pair_loss(remainder, effect, weights, groups)
+            row_losses = pair_loss(pairs)
             sums[player, i] = shares[player] @ row_losses
     return sums
 
@@ -285,10 +308,10 @@ def _warn_of_cost(
     if seconds < _MINUTE:
         return
     n_points, n_rows = responses.most_rows(), len(responses.predictions)
-    permuted = seconds * 10 * len(responses.positions) * n_rows / n_points
+    permuted = seconds * _N_REPEATS * len(responses.positions) * n_rows / n_points
     warn(
         "Use half of the rows (subsample=0.5), which takes a quarter of the time, or "
-        'method="permutation" with n_repeats=10, which takes about '
+        f'method="permutation" with n_repeats={_N_REPEATS}, which takes about '
         f'{duration_in_words(permuted)}: method="exact" is about to predict up to '
         f"{n_points:.2g} rows, which takes about {duration_in_words(seconds)}.",
         CostlyInspectionWarning,
@@ -311,13 +334,13 @@ def loss_increases(
     response, loss = _loss_of_kind(estimator, sample.y, shares)
     rows, weights = sample.rows, sample.weights
     by_trees = partial(dependence_at_rows, "tree", averaged=False)
-    responses = formula([by_trees], response, rows, weights, players)
+    responses = read_formula([by_trees], response, rows, weights, players)
     if responses is None:
         predictions = response(rows.native)
-        after = _with_donors(response, loss, sample, players, rng)
+        after = _mean_losses_over_donors(response, loss, sample, players, rng)
     else:
         predictions = responses.predictions
-        after = _with_all(responses, loss, weights)
+        after = _mean_losses_over_all(responses, loss, weights)
     before = loss.function(loss.targets, predictions)
     increases = after - before
     increases[np.abs(increases) <= _ROUNDING * max(before.max(), after.max())] = 0.0
@@ -344,7 +367,7 @@ def _loss_of_kind(
     )
 
 
-def _with_all(
+def _mean_losses_over_all(
     responses: DependenceAtRows | TreeDependenceAtRows,
     loss: _RowLoss,
     weights: NDArray[np.float64],
@@ -367,7 +390,7 @@ def _with_all(
     return after
 
 
-def _with_donors(
+def _mean_losses_over_donors(
     response: Response,
     loss: _RowLoss,
     sample: Sample,
@@ -380,13 +403,12 @@ def _with_donors(
         [random_donors(sample.weights, rng) for _ in range(_N_DONORS)] for _ in players
     ]
     # One after the other: player, row, donor.
-    bases = np.tile(np.repeat(np.arange(n), _N_DONORS), p)
-    donors = np.array(donors_of_players).transpose(0, 2, 1).ravel()
-    sets = np.repeat(np.arange(p), n * _N_DONORS)
-    batches = [
-        (bases[batch], donors[batch], sets[batch])
-        for batch in slices(len(bases), batch_rows(rows.row_bytes))
-    ]
+    points = MixedPoints(
+        bases=np.tile(np.repeat(np.arange(n), _N_DONORS), p),
+        donors=np.array(donors_of_players).transpose(0, 2, 1).ravel(),
+        sets=np.repeat(np.arange(p), n * _N_DONORS),
+    )
+    batches = points.batches(batch_rows(rows.row_bytes))
     predictions = responses_to_mixed(response, rows, players, batches)
     predictions = predictions.reshape(p, n, _N_DONORS, -1)
     return np.stack(
@@ -426,16 +448,17 @@ def losses_by_response(
     estimator: BaseEstimator,
     sample: Sample,
     shares: NDArray[np.float64] | None = None,
-) -> Iterable[tuple[Response, list[tuple[int, _Loss]]]]:
-    """Distinct responses, each with the metrics that use it: (position, loss).
+) -> Iterable[tuple[Response, list[MetricLoss]]]:
+    """Distinct responses, each with the losses of the metrics that use it.
 
     `shares` are the `r2_shares`; None takes those of the sample.
     """
-    groups: dict[Any, tuple[Response, list[tuple[int, _Loss]]]] = {}
-    for i, metric in enumerate(metrics):
-        response, row_loss = _prepared(metric, estimator, sample, shares)
+    groups: dict[Any, tuple[Response, list[MetricLoss]]] = {}
+    for position, metric in enumerate(metrics):
+        response, loss = _prepared(metric, estimator, sample, shares)
         key = response.method, response.classes is None
-        groups.setdefault(key, (response, []))[1].append((i, row_loss))
+        _, members = groups.setdefault(key, (response, []))
+        members.append(MetricLoss(position, loss))
     return groups.values()
 
 

@@ -61,12 +61,12 @@ class AnchoredRows:
         donors = {}
         for k in columns:
             column, sources = allowed[k]
-            at = np.flatnonzero(changed[:, k])
+            changing = np.flatnonzero(changed[:, k])
             points = np.random.default_rng([self._seed, column]).random(self._n_draws)
             shares = self.shares[sources]
-            positions = draw_positions(shares / shares.sum(), points[draws[at]])
+            positions = draw_positions(shares / shares.sum(), points[draws[changing]])
             donors[column] = index.copy()
-            donors[column][at] = sources[positions]
+            donors[column][changing] = sources[positions]
         for batch in slices(len(index), batch_rows(self.rows.row_bytes)):
             batch_donors = {column: rows[batch] for column, rows in donors.items()}
             yield self.rows.mixed(index[batch], batch_donors)

@@ -12,19 +12,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn import get_config
 
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.replacement.mixed_rows import (
     Grid,
+    MixedPoints,
     ResponseCache,
     RowKeys,
     distinct,
@@ -46,10 +47,10 @@ Sets = NDArray[np.intp] | Sequence[tuple[int, ...]]
 # Largest number of players that come from the donor together.
 _MOST_PLAYERS = 3
 
-# Points that are planned together, for all workers (25 MB), and the bytes of the
-# position and key of one of them.
-_MOST_POINTS = 2**18
+# Bytes of the position and key of a point, and the number of points that are planned
+# together, for all workers: 25 MB.
 _POINT_BYTES = 96
+_MOST_POINTS = 2**18
 
 # Sets whose points are counted together, to bound memory.
 _SETS_COUNTED = 2**14
@@ -95,7 +96,7 @@ def dependence_at_rows(
         return TreeDependenceAtRows(trees, *sample, n_jobs=n_jobs)
 
     readers = [] if method == "brute" else [by_trees]
-    by_formula = formula(readers, required=method == "tree")
+    by_formula = read_formula(readers, required=method == "tree")
     return by_formula or DependenceAtRows(response, *sample, n_jobs=n_jobs)
 
 
@@ -184,11 +185,11 @@ class DependenceAtRows(PointMeans):
             For each set.
         """
         n_outputs, total = self.predictions.shape[1], None
-        for _, grid, block, responses in self._responses(sets):
-            if not block.start:
+        for (_, grid, bases), responses in self._responses(sets):
+            if not bases.start:
                 total = np.zeros((len(grid.donors), n_outputs))
-            total += np.einsum("b,bdk->dk", grid.base_shares[block], responses)
-            if block.stop == len(grid.bases):
+            total += np.einsum("b,bdk->dk", grid.base_shares[bases], responses)
+            if bases.stop == len(grid.bases):
                 yield total[grid.donor_of]
 
     def responses_at_points(self, reduce: Callable[..., Any]) -> list[list[Any]]:
@@ -207,8 +208,8 @@ class DependenceAtRows(PointMeans):
             For each player, the results.
         """
         reduced: list[list[Any]] = [[] for _ in self._players]
-        for block in self._responses(counted(self._single_players)):
-            reduced[block[0]] += _reduced(reduce, *block)
+        for block, responses in self._responses(with_progress(self._single_players)):
+            reduced[block.number] += _reduced(reduce, block, responses)
         return reduced
 
     @property
@@ -244,13 +245,14 @@ class DependenceAtRows(PointMeans):
             return at_most
         player = int(np.argmax(self.n_points))
         grid = self._grid((player,))
-        block = next(grid.blocks(batch_rows(self._rows.row_bytes)))
+        bases = next(grid.blocks(batch_rows(self._rows.row_bytes)))
         start = perf_counter()
-        for answered in self._of_wave([(player, grid, block)]):
-            list(_reduced(reduce, *answered))
-        n_points = len(grid.donors) * (block.stop - block.start)
+        timed_block = _GridBlock(player, grid, bases)
+        for block, responses in self._of_wave([timed_block]):
+            list(_reduced(reduce, block, responses))
+        seconds_of_point = (perf_counter() - start) / timed_block.n_points
         n_workers = effective_n_jobs(self._n_jobs)
-        return (perf_counter() - start) / n_points * self.most_rows() / n_workers
+        return seconds_of_point * self.most_rows() / n_workers
 
     def most_sums(self, pairs: Sets, triples: Sets) -> float:
         """Number of sums over the leaves of trees: none."""
@@ -262,121 +264,145 @@ class DependenceAtRows(PointMeans):
 
     def _responses(
         self, sets: Iterable[Sequence[int]]
-    ) -> Iterator[tuple[int, Grid, slice, NDArray[np.float64]]]:
-        """For each set its grid, block by block of bases, and the responses to these.
-
-        Yields the set's number, the grid, the block, and (bases, donors, k).
+    ) -> Iterator[tuple[_GridBlock, NDArray[np.float64]]]:
+        """For each set the blocks of its grid, and responses (n_bases, n_donors, k).
 
         Blocks that are small go to the workers together.
         """
         allowed = get_config()["working_memory"] * 2**20 / 8
         point_bytes = _POINT_BYTES + 16 * self.predictions.shape[1]
-        most = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))
-        wave: list[tuple[int, Grid, slice]] = []
-        size = 0
+        most_points = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))
+        wave: list[_GridBlock] = []
+        n_points = 0
         for number, grid in enumerate(map(self._grid, sets)):
-            for block in grid.blocks(most):
-                n_points = len(grid.donors) * (block.stop - block.start)
-                if wave and size + n_points > most:
+            for bases in grid.blocks(most_points):
+                block = _GridBlock(number, grid, bases)
+                if wave and n_points + block.n_points > most_points:
                     yield from self._of_wave(wave)
-                    wave, size = [], 0
-                wave.append((number, grid, block))
-                size += n_points
+                    wave, n_points = [], 0
+                wave.append(block)
+                n_points += block.n_points
         if wave:
             yield from self._of_wave(wave)
 
     def _of_wave(
-        self, wave: list[tuple[int, Grid, slice]]
-    ) -> Iterator[tuple[int, Grid, slice, NDArray[np.float64]]]:
+        self, wave: list[_GridBlock]
+    ) -> Iterator[tuple[_GridBlock, NDArray[np.float64]]]:
         """Responses of some blocks; their unknown points are sent together."""
-        blocks, cells, points = [], [], []
-        for _, grid, block in wave:
-            shape = block.stop - block.start, len(grid.donors)
-            responses = np.empty((*shape, self.predictions.shape[1]))
-            unknown = np.ones(shape, dtype=bool)
-            # Points whose base and donor are one and the same row are known.
-            inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
-            diagonal = grid.base_of[inside] - block.start, grid.donor_of[inside]
-            responses[diagonal] = self.predictions[inside]
-            unknown[diagonal] = False
-            base, donor = np.nonzero(unknown)
-            keys = np.empty(0, dtype=np.uint64)
+        tables, unknown, points, keys = [], [], [], []
+        for position, block in enumerate(wave):
+            responses, is_unknown = self._known(block)
+            base, donor = np.nonzero(is_unknown)
+            tables.append(responses)
+            unknown.append(is_unknown)
+            points.append(block.points(base, donor, position))
             if self._may_repeat:
-                keys = grid.donor_keys[donor] + grid.base_keys[block][base]
-            blocks.append(responses)
-            cells.append((base, donor))
-            points.append((grid.bases[block][base], grid.donors[donor], keys))
-        columns = [
-            tuple(j for player in grid.players for j in self._players[player])
-            for _, grid, _ in wave
+                keys.append(block.keys(base, donor))
+        columns_of_sets = [
+            tuple(j for player in block.grid.players for j in self._players[player])
+            for block in wave
         ]
-        sizes = [len(base) for base, _ in cells]
-        sets = np.repeat(np.arange(len(wave)), sizes)
-        bases, donors, keys = map(np.concatenate, zip(*points, strict=True))
-        send = self._of_keys if self._may_repeat else self._send
-        flat = send(columns, bases, donors, sets, keys)
-        by_block = np.split(flat, np.cumsum(sizes[:-1]))
-        for item, responses, unknown_cells, answers in zip(
-            wave, blocks, cells, by_block, strict=True
+        all_points = MixedPoints(*map(np.concatenate, zip(*points, strict=True)))
+        if self._may_repeat:
+            answers = self._answers(columns_of_sets, all_points, np.concatenate(keys))
+        else:
+            answers = self._send(columns_of_sets, all_points)
+        ends = np.cumsum([len(of_block.bases) for of_block in points])
+        for block, responses, is_unknown, block_answers in zip(
+            wave, tables, unknown, np.split(answers, ends[:-1]), strict=True
         ):
-            responses[unknown_cells] = answers
-            yield *item, responses
+            responses[is_unknown] = block_answers
+            yield block, responses
 
-    def _of_keys(
+    def _known(
+        self, block: _GridBlock
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Responses (n_bases, n_donors, k) of a block, and mask of those not known."""
+        grid, inside = block.grid, block.rows
+        shape = block.bases.stop - block.bases.start, len(grid.donors)
+        responses = np.empty((*shape, self.predictions.shape[1]))
+        is_unknown = np.ones(shape, dtype=bool)
+        # Points whose base and donor are one and the same row are known.
+        diagonal = grid.base_of[inside] - block.bases.start, grid.donor_of[inside]
+        responses[diagonal] = self.predictions[inside]
+        is_unknown[diagonal] = False
+        return responses, is_unknown
+
+    def _answers(
         self,
-        columns: list[tuple[int, ...]],
-        bases: NDArray[np.intp],
-        donors: NDArray[np.intp],
-        sets: NDArray[np.intp],
+        columns_of_sets: list[tuple[int, ...]],
+        points: MixedPoints,
         keys: NDArray[np.uint64],
     ) -> NDArray[np.float64]:
         """Responses (m, k) to points; some may be cached, and some the same."""
-        responses = np.empty((len(bases), self.predictions.shape[1]))
+        responses = np.empty((len(keys), self.predictions.shape[1]))
         is_cached, cached = self._cache.find(keys, responses.shape[1])
         responses[is_cached] = cached
         new = np.flatnonzero(~is_cached)
         first, positions = distinct(keys[new])
         first = new[first]
-        answers = self._send(columns, bases[first], donors[first], sets[first])
+        answers = self._send(columns_of_sets, points.take(first))
         responses[new] = answers[positions]
         self._cache.add(keys[first], answers)
         return responses
 
     def _send(
-        self,
-        columns: list[tuple[int, ...]],
-        bases: NDArray[np.intp],
-        donors: NDArray[np.intp],
-        sets: NDArray[np.intp],
-        keys: NDArray[np.uint64] | None = None,
+        self, columns_of_sets: list[tuple[int, ...]], points: MixedPoints
     ) -> NDArray[np.float64]:
-        """Responses (m, k) to bases whose columns of a set are their donors'."""
-        if not len(bases):
+        """Responses (m, k) of the model to points."""
+        if not len(points.bases):
             return np.empty((0, self.predictions.shape[1]))
-        batches = [
-            (bases[batch], donors[batch], sets[batch])
-            for batch in slices(len(bases), batch_rows(self._rows.row_bytes))
-        ]
+        batches = points.batches(batch_rows(self._rows.row_bytes))
         n_tasks = min(4 * effective_n_jobs(self._n_jobs), len(batches))
         edges = np.linspace(0, len(batches), n_tasks + 1).astype(int)
         tasks = [
-            (self._response, self._rows, columns, batches[first:last])
+            (self._response, self._rows, columns_of_sets, batches[first:last])
             for first, last in pairwise(edges)
         ]
         return np.concatenate(list(run(responses_to_mixed, tasks, n_jobs=self._n_jobs)))
 
 
+class _GridBlock(NamedTuple):
+    """The points of a grid whose bases are in a slice."""
+
+    number: int  # of the set of players
+    grid: Grid
+    bases: slice
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return len(self.grid.donors) * (self.bases.stop - self.bases.start)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Rows whose base is in the slice."""
+        base_of = self.grid.base_of
+        return np.flatnonzero(
+            (base_of >= self.bases.start) & (base_of < self.bases.stop)
+        )
+
+    def points(
+        self, base: NDArray[np.intp], donor: NDArray[np.intp], position: int
+    ) -> MixedPoints:
+        """Some cells of the block as points of the set at a position."""
+        bases = self.grid.bases[self.bases][base]
+        return MixedPoints(bases, self.grid.donors[donor], np.full(len(base), position))
+
+    def keys(
+        self, base: NDArray[np.intp], donor: NDArray[np.intp]
+    ) -> NDArray[np.uint64]:
+        """Keys of some cells of the block, (m, n_words)."""
+        return self.grid.donor_keys[donor] + self.grid.base_keys[self.bases][base]
+
+
 def _reduced(
-    reduce: Callable[..., Any],
-    number: int,
-    grid: Grid,
-    block: slice,
-    responses: NDArray[np.float64],
+    reduce: Callable[..., Any], block: _GridBlock, responses: NDArray[np.float64]
 ) -> Iterator[Any]:
     """Reduced responses of the rows whose bases are in a block, batch by batch."""
-    bases = grid.base_of
-    index = np.flatnonzero((bases >= block.start) & (bases < block.stop))
+    index = block.rows
     # Rows may be many more than bases.
     for batch in slices(len(index), len(responses)):
         rows = index[batch]
-        yield reduce(number, rows, responses[bases[rows] - block.start])
+        bases = block.grid.base_of[rows] - block.bases.start
+        yield reduce(block.number, rows, responses[bases])

@@ -1,10 +1,15 @@
-"""Rows that take some columns from one row and the others from another; each once."""
+"""Rows that take some columns from one row and the others from another; each once.
+
+A *donor* lends its values of a set of players to a *base*. `responses_to_mixed` makes
+such rows and asks the model; `RowKeys` and `Grid` list those of one set; and a
+`ResponseCache` remembers the responses to them by their keys.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,39 +21,46 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
 
+class MixedPoints(NamedTuple):
+    """Rows `bases` in which the columns of a set are those of rows `donors`."""
+
+    bases: NDArray[np.intp]  # (m,)
+    donors: NDArray[np.intp]  # (m,)
+    sets: NDArray[np.intp]  # (m,), positions of the sets in a list of them
+
+    def take(self, index: NDArray[np.intp] | slice) -> MixedPoints:
+        """Some of the points."""
+        return MixedPoints(self.bases[index], self.donors[index], self.sets[index])
+
+    def batches(self, size: int) -> list[MixedPoints]:
+        """The points in batches of `size`."""
+        return [self.take(batch) for batch in slices(len(self.bases), size)]
+
+
 def responses_to_mixed(
     response: Response,
     rows: Rows,
-    columns: list[tuple[int, ...]],
-    batches: Iterable[Sequence[NDArray[np.intp]]],
+    columns_of_sets: list[tuple[int, ...]],
+    batches: Iterable[MixedPoints],
 ) -> NDArray[np.float64]:
-    """Responses to batches of points (bases, donors, sets), one after the other.
-
-    Each point is its base, with the columns of its set from its donor.
-    """
+    """Responses (m, k) to batches of points, one after the other."""
     return np.concatenate(
-        [
-            response(_mixed(rows, bases, donors, sets, columns))
-            for bases, donors, sets in batches
-        ]
+        [response(_mixed(rows, points, columns_of_sets)) for points in batches]
     )
 
 
 def _mixed(
-    rows: Rows,
-    bases: NDArray[np.intp],
-    donors: NDArray[np.intp],
-    sets: NDArray[np.intp],
-    columns: list[tuple[int, ...]],
+    rows: Rows, points: MixedPoints, columns_of_sets: list[tuple[int, ...]]
 ) -> Any:
-    """Rows `bases`, the columns of each one's set taken from rows `donors`."""
+    """The points in the native container."""
+    bases, donors, sets = points
     used = np.flatnonzero(np.bincount(sets))
-    moving = {}
-    for j in sorted({j for number in used for j in columns[number]}):
-        moves = np.array([j in members for members in columns])
+    sources = {}
+    for j in sorted({j for number in used for j in columns_of_sets[number]}):
+        moves = np.array([j in columns for columns in columns_of_sets])
         everywhere = moves[used].all()
-        moving[j] = donors if everywhere else np.where(moves[sets], donors, bases)
-    return rows.mixed(bases, moving)
+        sources[j] = donors if everywhere else np.where(moves[sets], donors, bases)
+    return rows.mixed(bases, sources)
 
 
 class RowKeys:
@@ -137,13 +149,13 @@ class Grid:
             donor_of,
             bases,
             base_of,
-            np.bincount(base_of, shares),
-            inside[donors],
-            outside[bases],
+            base_shares=np.bincount(base_of, shares),
+            donor_keys=inside[donors],
+            base_keys=outside[bases],
         )
 
     def blocks(self, most_points: int) -> Iterator[slice]:
-        """Slices of bases, each with about as many points at most."""
+        """Slices of bases with at most `most_points` points, or of one base."""
         return slices(len(self.bases), max(1, most_points // len(self.donors)))
 
 

@@ -1,4 +1,9 @@
-"""Scores of a model on rows whose columns take values of other, or similar, rows."""
+"""Scores of a model on rows whose columns take values of other, or similar, rows.
+
+`PermutedScores` has the scores for rows in memory, `scores_in_partitions` for others.
+`similar_rows` finds the groups of rows within which values are permuted for conditional
+importance: leaves of a tree (Molnar et al. 2023).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from dataclasses import replace
 from functools import partial, reduce, wraps
 from itertools import pairwise
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -26,7 +31,7 @@ from sklearn_interpret._model.replacement.all_pairs import (
     sums_of_losses,
 )
 from sklearn_interpret._model.responses.predictors import RESPONSE_METHODS
-from sklearn_interpret._model.responses.response import check_length
+from sklearn_interpret._model.responses.response import check_length, is_list_of_outputs
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of, gather, same_content
 
@@ -38,10 +43,6 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.partitioned import PartitionedSample
     from sklearn_interpret._model.rows.sample import Sample
 
-    # Columns, seeds of permutations of them, and groups of rows.
-    _Block = tuple[Sequence[int], NDArray[np.integer], NDArray[np.intp] | None]
-    # Columns, and the seed of a permutation of them.
-    _Draw = tuple[Sequence[int], int]
 
 # Rows of permuted copies that go to the model together: in small tables the cost of a
 # call exceeds that of its rows.
@@ -64,6 +65,28 @@ _MOST_LEVELS = 32
 
 # Less than this share of the variance at the root is rounding.
 _CONSTANT = 1e-12
+
+
+class _Block(NamedTuple):
+    """Copies of the rows in which some columns are permuted together."""
+
+    columns: Sequence[int]
+    seeds: NDArray[np.integer]  # of the permutations, one for each copy
+    strata: NDArray[np.intp] | None  # groups of rows, (n_rows,); None for one
+
+
+class _Draw(NamedTuple):
+    """A permutation of some columns."""
+
+    columns: Sequence[int]
+    seed: int
+
+
+class _PermutedColumns(NamedTuple):
+    """Columns with their permuted values, of the rows of all partitions."""
+
+    columns: Sequence[int]
+    vectors: list[Any]  # a native one for each column
 
 
 class PermutedScores:
@@ -122,8 +145,8 @@ class PermutedScores:
         n_copies = min(_ROWS_TOGETHER, batch_rows(self._rows.row_bytes))
         n_copies = max(1, n_copies // self._rows.n_rows)
         blocks = [
-            (columns, player_seeds[start : start + n_copies], stratum)
-            for columns, player_seeds, stratum in zip(
+            _Block(columns, player_seeds[start : start + n_copies], player_strata)
+            for columns, player_seeds, player_strata in zip(
                 players, seeds, strata, strict=True
             )
             for start in range(0, n_repeats, n_copies)
@@ -132,7 +155,8 @@ class PermutedScores:
         n_groups = min(len(blocks), 4 * workers) if workers > 1 else 1
         edges = np.linspace(0, len(blocks), n_groups + 1).astype(int)
         groups = [(self, blocks[start:stop]) for start, stop in pairwise(edges)]
-        scores = stream(_scores_of_blocks, groups, len(blocks), n_jobs=n_jobs)
+        score = PermutedScores.scores_of_blocks
+        scores = stream(score, groups, len(blocks), n_jobs=n_jobs)
         return np.concatenate(list(scores)).reshape(*seeds.shape, -1)
 
     def scores_of_blocks(
@@ -209,9 +233,9 @@ def scores_in_partitions(
     starts_by_number = dict(zip(numbers, starts.tolist(), strict=True))
     losses = partial(_losses_of_partition, estimator, metrics, shares, starts_by_number)
     # The rows as they are come first: no column is permuted.
-    draws: list[_Draw] = [((), 0)]
+    draws = [_Draw((), 0)]
     for columns, player_seeds in zip(players, seeds, strict=True):
-        draws += [(columns, seed) for seed in player_seeds]
+        draws += [_Draw(columns, seed) for seed in player_seeds]
     widest = max(sample.rows.keep_columns(columns).row_bytes for columns in players)
     step = max(2, int(working_bytes() / 2 // (len(weights) * widest)))
     sums = [
@@ -260,8 +284,8 @@ def _permuted(
     draws: list[_Draw],
     weights: NDArray[np.float64],
     draw_donors: Callable[..., NDArray[np.intp]],
-) -> tuple[list[tuple[Sequence[int], list[Any]]], dict[int, Any]]:
-    """Columns of each draw with vectors of their permuted values; and their dtypes."""
+) -> tuple[list[_PermutedColumns], dict[int, Any]]:
+    """The permuted columns of each draw, and the dtypes of all of them by column."""
     used = sorted({j for columns, _ in draws for j in columns})
     task = partial(_columns_of_partition, used)
     rows = sample.map_reduce(task, _joined, used)
@@ -270,7 +294,8 @@ def _permuted(
     for columns, seed in draws:
         rng.seed(seed)
         donors = draw_donors(weights, rng) if columns else np.arange(0)
-        permuted.append((columns, [gather(vectors[j], donors) for j in columns]))
+        values = [gather(vectors[j], donors) for j in columns]
+        permuted.append(_PermutedColumns(columns, values))
     return permuted, {j: rows.dtype(i) for i, j in enumerate(used)}
 
 
@@ -279,7 +304,7 @@ def _losses_of_partition(
     metrics: list[Metric],
     shares: NDArray[np.float64] | None,
     starts: dict[int, int],
-    permuted: list[tuple[Sequence[int], list[Any]]],
+    permuted: list[_PermutedColumns],
     sample: Sample,
 ) -> NDArray[np.float64]:
     """Sums of losses of a partition, with permuted values: (n_draws, n_metrics)."""
@@ -296,12 +321,6 @@ def _losses_of_partition(
                 losses, sample.weights, response(X)
             )
     return sums
-
-
-def _scores_of_blocks(
-    scores: PermutedScores, blocks: list[_Block]
-) -> Iterator[NDArray[np.float64]]:
-    return scores.scores_of_blocks(blocks)
 
 
 def _interleaved(table: Any, n_copies: int) -> list[Any]:
@@ -430,9 +449,10 @@ class _CachedModel:
         return copy_of(X) if self._changes_input else X
 
     def _of_copy(self, predictions: Any, start: int) -> Any:
+        """Predictions for the copy whose first row is the table's row `start`."""
+        if is_list_of_outputs(predictions):
+            return [self._of_copy(output, start) for output in predictions]
         if isinstance(predictions, list):
-            if np.ndim(predictions[0]) == 2:  # one array for each output
-                return [self._of_copy(output, start) for output in predictions]
             predictions = np.asarray(predictions)
         return predictions[start :: len(self._copies)]
 
@@ -501,9 +521,9 @@ def _standardised(
     targets: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Columns centred, and scaled to total variance one; none if they are constant."""
-    targets = targets - np.average(targets, axis=0, weights=weights)
-    scale = np.sqrt(np.average(targets**2, axis=0, weights=weights).sum())
-    return targets / scale if scale > 0 else targets[:, :0]
+    centred = targets - np.average(targets, axis=0, weights=weights)
+    scale = np.sqrt(np.average(centred**2, axis=0, weights=weights).sum())
+    return centred / scale if scale > 0 else centred[:, :0]
 
 
 def _pruned_leaves(tree: Any, n_features: int) -> NDArray[np.intp]:
@@ -513,20 +533,23 @@ def _pruned_leaves(tree: Any, n_features: int) -> NDArray[np.intp]:
     than the best of all splits of noise would: each of its splits counts as a choice
     among `n_features` times the number of rows thresholds.
     """
-    left, right, n_rows = tree.children_left, tree.children_right, tree.n_node_samples
-    within = np.maximum(tree.impurity, tree.impurity[0] * _CONSTANT) * n_rows
+    n_rows = tree.n_node_samples
+    children = np.stack([tree.children_left, tree.children_right], axis=1)
+    # Sums of squares around the means of the leaves below each node, after pruning.
+    squares = np.maximum(tree.impurity, tree.impurity[0] * _CONSTANT) * n_rows
     n_splits = np.zeros(tree.node_count)
+    inner_nodes = np.flatnonzero(tree.children_left >= 0)
     # Children come after their parents: bottom up, then top down.
-    for node in np.flatnonzero(left >= 0)[::-1]:
-        children = [left[node], right[node]]
-        splits, unexplained = n_splits[children].sum() + 1, within[children].sum()
+    for node in inner_nodes[::-1]:
+        splits = n_splits[children[node]].sum() + 1
+        squares_of_leaves = squares[children[node]].sum()
         gain = 0.0
-        if unexplained > 0:
-            gain = n_rows[node] * np.log(within[node] / unexplained)
+        if squares_of_leaves > 0:
+            gain = n_rows[node] * np.log(squares[node] / squares_of_leaves)
         if gain > 2 * splits * np.log(n_rows[node] * n_features):
-            n_splits[node], within[node] = splits, unexplained
+            n_splits[node], squares[node] = splits, squares_of_leaves
     leaf = np.arange(tree.node_count)
-    for node in np.flatnonzero(left >= 0):
+    for node in inner_nodes:
         if not n_splits[node] or leaf[node] != node:
-            leaf[[left[node], right[node]]] = leaf[node]
+            leaf[children[node]] = leaf[node]
     return leaf

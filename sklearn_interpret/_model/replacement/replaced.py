@@ -17,10 +17,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.replacement.replaced_trees import ReplacedTrees
 from sklearn_interpret._model.replacement.replacement import averages_of_rows
 from sklearn_interpret._model.responses.response import count_outputs
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.replacement import Replacement
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows, Tiles
+
+# Nodes that are read in about the time in which a tree predicts a row: a rough figure,
+# for the choice of the faster way.
+_NODES_PER_PREDICTION = 4
 
 
 def replaced(
@@ -80,7 +84,7 @@ def replaced(
         return ReplacedTrees(trees, rows, replacements)
 
     readers = [] if method == "brute" else [by_trees]
-    by_formula = formula(readers, required=method == "tree")
+    by_formula = read_formula(readers, required=method == "tree")
     return by_formula or ReplacedResponses(response, rows, replacements)
 
 
@@ -89,7 +93,8 @@ def _are_few(
 ) -> bool:
     """Whether to predict the replaced rows takes less time than to read all nodes."""
     n_replaced = rows.n_rows * sum(grid.n_variants for grid in replacements)
-    return 4 * n_replaced * ensemble.n_trees < ensemble.n_nodes
+    n_predictions = n_replaced * ensemble.n_trees
+    return _NODES_PER_PREDICTION * n_predictions < ensemble.n_nodes
 
 
 class ReplacedResponses:
@@ -197,7 +202,7 @@ class ReplacedResponses:
         blocks = _plan(self._replacements, self._rows)
         workers = effective_n_jobs(n_jobs)
         if workers <= 1:
-            return counted(_respond(*inputs, blocks), len(blocks))
+            return with_progress(_respond(*inputs, blocks), len(blocks))
         edges = np.linspace(0, len(blocks), min(4 * workers, len(blocks)) + 1)
         tasks = [
             (*inputs, blocks[start:stop]) for start, stop in pairwise(edges.astype(int))
@@ -296,27 +301,27 @@ def _respond(
     The work copy of the last block serves the next one if that is over the same rows.
     """
     tiles: Tiles | None = None
-    tiled = None
+    tiled_rows = None
     for block in blocks:
         replacement = replacements[block.number]
         repeats = block.last - block.first
         own_rows = None if replacement.rows is None else block.number
-        key = own_rows, block.start, block.stop, repeats
+        rows_of_block = own_rows, block.start, block.stop, repeats
         index = np.arange(block.start, block.stop)
         if replacement.rows is not None:
             index = replacement.rows[index]
-        if tiles is None or tiled != key:
+        if tiles is None or tiled_rows != rows_of_block:
             if replacement.rows is None:
                 tiles = rows.tiles(block.start, block.stop, repeats)
             else:
                 tiles = rows.take(index).tiles(0, len(index), repeats)
-            tiled = key
+            tiled_rows = rows_of_block
         variants = slice(block.first, block.last)
-        codes = [
-            (table if len(table) == 1 else table[block.start : block.stop])[:, variants]
-            for table in replacement.codes
+        block_codes = [
+            (codes if len(codes) == 1 else codes[block.start : block.stop])[:, variants]
+            for codes in replacement.codes
         ]
-        X = tiles.replaced(replacement.columns, replacement.levels, codes)
+        X = tiles.replaced(replacement.columns, replacement.levels, block_codes)
         responses = response(X).reshape(len(index), repeats, -1)
         reduced = reduce(block.number, index, variants, responses)
         yield block, responses.shape[2], reduced
@@ -334,7 +339,7 @@ def _to_neighbours(
     visits = steps.visits(cells if rows is None else cells[rows])
     # Along a single axis the points are numbered as its values are.
     single = len(steps.axes) == 1
-    codes = tuple(visits if single else table[0].take(visits) for table in grid.codes)
+    codes = tuple(visits if single else codes[0].take(visits) for codes in grid.codes)
     return replace(grid, codes=codes, shape=None, rows=rows, together=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from sklearn_interpret._model.parallel import (
     run_in_threads,
     slices,
 )
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.replacement.replacement import averages_of_rows
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.replacement import Replacement
     from sklearn_interpret._model.rows.base import Rows
 
-# Tasks for all workers: several for each of a few, for one may be done sooner. The
+# Tasks for all workers: several for each of a few, since one may be done sooner. The
 # number is fixed: sums must not depend on the workers.
 _MOST_TASKS = 16
 
@@ -48,14 +48,23 @@ _LEAST_IN_ORDER = 2**14
 # Bytes of curves over grids (64 MB). Fixed: sums must not depend on the working memory.
 _BYTES_OF_CURVES = 2**26
 
-# Bytes of the steps of conditions for each node and joint point, and least number of
-# points for which a pass over the nodes is made: for fewer the pass costs most.
-_BYTES_OF_STEPS, _LEAST_POINTS = 16, 64
+# Bytes of the steps of conditions for each node and joint point.
+_BYTES_OF_STEPS = 16
+# Least number of points for which a pass over the nodes is made: for fewer the pass
+# costs more than they do. Chosen by hand.
+_LEAST_POINTS = 64
 
 # Fixed cost of a pass over the trees in rows, and of a pair of moved features in sums:
 # rough figures, for warnings of long computations.
 _ROWS_OF_PASS = 500
 _SUMS_OF_PAIR = 5000
+
+
+class ReplacementGroup(NamedTuple):
+    """Replacements of different columns, which share a pass over the trees."""
+
+    numbers: Sequence[int]  # positions among all replacements
+    moved_features: list[MovedFeatures]  # of each
 
 
 class ReplacedTrees:
@@ -82,11 +91,11 @@ class ReplacedTrees:
         self, trees: TreeResponse, rows: Rows, replacements: list[Replacement]
     ) -> None:
         self._trees, self._codes = trees, trees.checked_codes(rows)
-        # Replacements of different columns share a pass over the trees.
-        self._groups: list[tuple[Sequence[int], list[MovedFeatures]]] = []
+        self._groups = []
         for numbers in _disjoint([grid.columns for grid in replacements]):
             grids = [replacements[number] for number in numbers]
-            self._groups.append((numbers, list(_moved_features(trees, rows, grids))))
+            moved_features = list(_moved_features(trees, rows, grids))
+            self._groups.append(ReplacementGroup(numbers, moved_features))
 
     @property
     def n_outputs(self) -> int:
@@ -112,7 +121,7 @@ class ReplacedTrees:
             return averages_of_rows(self, weights, masses, n_jobs)
         total, ensemble = weights.sum(), self._trees.ensemble
         means: dict[int, NDArray[np.float64]] = {}
-        for numbers, moved_features in counted(self._groups):
+        for numbers, moved_features in with_progress(self._groups):
             averages = [
                 np.empty((moved.n_points, ensemble.n_outputs))
                 for moved in moved_features
@@ -166,17 +175,9 @@ class ReplacedTrees:
             numbers: Sequence[int], effects: TreeEffects
         ) -> Iterator[tuple[Any, ...]]:
             numbered_steps = [(number, steps[number]) for number in numbers]
+            inputs = effects, self._codes, cells
             for rows in row_tasks(len(self._codes), effects.block_rows):
-                yield (
-                    _differences,
-                    merge,
-                    effects,
-                    self._codes,
-                    cells,
-                    rows,
-                    numbered_steps,
-                    reduce,
-                )
+                yield _differences, merge, *inputs, rows, numbered_steps, reduce
 
         return self._reduced(tasks, merge, n_jobs)
 
@@ -196,15 +197,16 @@ class ReplacedTrees:
             all_tasks = list(tasks(numbers, effects))
             for pairs in run_in_threads(_collected, all_tasks, n_jobs=n_jobs):
                 _collect(results, pairs, merge)
-        n_replacements = sum(len(numbers) for numbers, _ in self._groups)
+        n_replacements = sum(len(group.numbers) for group in self._groups)
         return [results.get(number, []) for number in range(n_replacements)]
 
     def _effects(self) -> Iterable[tuple[Sequence[int], TreeEffects]]:
         """Replacements that share a pass over the trees, and their effects."""
-        for numbers, moved_features in counted(self._groups):
+        for numbers, moved_features in with_progress(self._groups):
             yield numbers, self._effects_of(moved_features)
 
     def _effects_of(self, moved_features: Iterable[MovedFeatures]) -> TreeEffects:
+        """Effects of features that move together."""
         trees, moved = self._trees.ensemble, list(moved_features)
         return TreeEffects(trees, trees.value, trees.base, moved, len(self._codes))
 
@@ -232,8 +234,8 @@ class ReplacedTrees:
         if not effects.wants_order:
             yield self._codes, weights
             return
-        most = max(_LEAST_IN_ORDER, block_rows(self._codes[:1].nbytes))
-        n_pieces = -(-len(self._codes) // most)
+        most_rows = max(_LEAST_IN_ORDER, block_rows(self._codes[:1].nbytes))
+        n_pieces = -(-len(self._codes) // most_rows)
         for piece in slices(len(self._codes), -(-len(self._codes) // n_pieces)):
             codes = self._codes[piece]
             order = order_of_likeness(self._trees.ensemble, codes)
@@ -254,8 +256,8 @@ def _points_in_memory(
         for moved in moved_features
         if len(moved.features) > 1 and len(moved.shape) == 1
     ]
-    most = max(_LEAST_POINTS, rows_in_memory(_BYTES_OF_STEPS * n_nodes))
-    n_blocks = max(1, -(-max(joint, default=0) // most))
+    most_points = max(_LEAST_POINTS, rows_in_memory(_BYTES_OF_STEPS * n_nodes))
+    n_blocks = max(1, -(-max(joint, default=0) // most_points))
     if any(len(moved.shape) > 1 for moved in moved_features):
         n_blocks = 1
     for block in range(n_blocks):
@@ -304,16 +306,21 @@ def _moved_features(
 
 def _disjoint(sets: list[tuple[int, ...]]) -> list[list[int]]:
     """Positions of the sets in groups in which no two share a member."""
-    groups: list[tuple[list[int], set[int]]] = []
-    for position, members in enumerate(map(set, sets)):
-        for group, group_members in groups:
-            if not group_members & members:
-                group.append(position)
-                group_members |= members
-                break
-        else:
-            groups.append(([position], members))
-    return [group for group, _ in groups]
+    groups: list[list[int]] = []
+    members_of_groups: list[set[int]] = []
+    for position, members in enumerate(sets):
+        possible = (
+            number
+            for number, group_members in enumerate(members_of_groups)
+            if group_members.isdisjoint(members)
+        )
+        number = next(possible, len(groups))
+        if number == len(groups):
+            groups.append([])
+            members_of_groups.append(set())
+        groups[number].append(position)
+        members_of_groups[number].update(members)
+    return groups
 
 
 def sums_of_passes(
@@ -362,7 +369,7 @@ def _sum_of_weights(
 ) -> Any:
     """Sum of ``effects.leaf_weights`` over some of the rows, `size` at a time."""
     total = None
-    for block in _within(rows, size):
+    for block in _blocks_of_slice(rows, size):
         total = _added(total, effects.leaf_weights(codes[block], weights[block]))
     return total
 
@@ -388,7 +395,7 @@ def _curves(
     reduce: Callable[..., Any],
 ) -> Iterator[tuple[int, Any]]:
     """Reduced responses of some rows at all points, by number of the replacement."""
-    for block in _within(rows, size):
+    for block in _blocks_of_slice(rows, size):
         for i, sums in curves.curves(codes[block]):
             if sums.shape[1]:
                 index = np.arange(block.start, block.stop)
@@ -405,7 +412,7 @@ def _differences(
     reduce: Callable[..., Any],
 ) -> Iterator[tuple[int, Any]]:
     """Reduced differences of some rows, by number of the replacement."""
-    for block in _within(rows, effects.block_rows):
+    for block in _blocks_of_slice(rows, effects.block_rows):
         block_cells, block_codes = cells[block], codes[block]
         row_steps = [steps.row_steps(block_cells) for _, steps in numbered_steps]
         changes = []
@@ -421,7 +428,7 @@ def _differences(
             yield number, reduce(number, index, row_steps[column], kinds)
 
 
-def _within(rows: slice, step: int) -> Iterator[slice]:
+def _blocks_of_slice(rows: slice, step: int) -> Iterator[slice]:
     """Slices of a slice of rows."""
     for block in slices(rows.stop - rows.start, step):
         yield slice(rows.start + block.start, rows.start + block.stop)

@@ -22,7 +22,7 @@ from sklearn_interpret._core.trees.shapley.games import (
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 from sklearn_interpret._model.formulas.linear import ExplainedLinear, map_to_players
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
@@ -67,11 +67,9 @@ class ComponentsOfTrees:
             trees.ensemble, paths
         )
         if weights is not None:
-            codes: Any = trees.codes(
-                background
-            ).array_if_small()  # sliced like an array
+            codes = trees.codes(background).array_if_small()
             game = InterventionalGame(trees.ensemble, paths, codes, weights)
-        # Players that a path holds.
+        # Largest number of players on a path.
         self.largest_order = int(paths.n_conditions.max(initial=0))
         self.components = TreeComponents(
             game, min(max_order, max(self.largest_order, 1))
@@ -99,7 +97,7 @@ class ComponentsOfTrees:
         predictions = np.empty((rows.n_rows, n_outputs))
         row_bytes = coded.row_bytes + values[:1].nbytes
         blocks = slices(rows.n_rows, rows_in_memory(row_bytes))
-        for block in counted(list(blocks)):
+        for block in with_progress(list(blocks)):
             codes = coded[block]
             values[block] = self.components.values(codes).transpose(2, 1, 0)
             predictions[block] = trees.of_codes(codes)
@@ -134,11 +132,14 @@ class ComponentsOfCoalitions:
         self._game, self._terms, self._max_order = game, terms, max_order
         self.largest_order = max(map(len, terms), default=0)
         self.base_values = self._by_term(game.base_values).sum(axis=-2)
-        sets = {s for term in terms for s in _subsets(term, max_order)[1:]}
+        sets = {players for term in terms for players in _subsets(term, max_order)[1:]}
         self.sets = sorted(sets, key=lambda players: (len(players), players))
         # What is known without asking: nobody, and all players of a term.
         asked = {
-            s for term in terms for s in _subsets(term, max_order)[1:] if s != term
+            players
+            for term in terms
+            for players in _subsets(term, max_order)[1:]
+            if players != term
         }
         self._coalitions = sorted(asked)
         self._matrices = [self._matrix(term) for term in terms]
@@ -153,17 +154,17 @@ class ComponentsOfCoalitions:
 
     def _matrix(self, term: tuple[int, ...]) -> sparse.csr_array:
         """Map from the values of nobody, coalitions and everybody to components."""
-        column = {players: i for i, players in enumerate(self._coalitions, 1)}
-        column |= {(): 0, term: len(self._coalitions) + 1}
-        row = {players: i for i, players in enumerate(self.sets)}
-        entries = [
-            ((-1.0) ** (len(players) - len(subset)), row[players], column[subset])
-            for players in _subsets(term, self._max_order)[1:]
-            for subset in _subsets(players, len(players))
-        ]
-        values, rows, columns = zip(*entries, strict=True) if entries else ((),) * 3
+        column_of = {players: i for i, players in enumerate(self._coalitions, 1)}
+        column_of |= {(): 0, term: len(self._coalitions) + 1}
+        row_of = {players: i for i, players in enumerate(self.sets)}
+        signs, rows, columns = [], [], []
+        for players in _subsets(term, self._max_order)[1:]:
+            for subset in _subsets(players, len(players)):
+                signs.append((-1.0) ** (len(players) - len(subset)))
+                rows.append(row_of[players])
+                columns.append(column_of[subset])
         shape = len(self.sets), len(self._coalitions) + 2
-        return sparse.csr_array((values, (rows, columns)), shape=shape)
+        return sparse.csr_array((signs, (rows, columns)), shape=shape)
 
     def of_rows(
         self, rows: Rows, *, n_jobs: int | None = None

@@ -16,7 +16,7 @@ from scipy.special import logit
 
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 
@@ -201,10 +201,10 @@ class PlayedRows:
         """Values (m, k) of coalitions (m, n_players), each of the row at `index`."""
         game = self._game
         means = np.zeros((len(index), self.predictions.shape[1]))
-        for bases, rows in counted(self._blocks):
+        for bases, rows in with_progress(self._blocks):
             n_bases = bases.stop - bases.start
             batches = slices(len(index), max(1, self._most_rows // n_bases))
-            for batch in counted(list(batches)):
+            for batch in with_progress(list(batches)):
                 present = game.columns(coalitions[batch])
                 X = rows.blended(n_bases, index[batch] + n_bases, present)
                 responses = game.response(X).reshape(len(present), n_bases, -1)

@@ -22,6 +22,7 @@ from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.replacement.point_means import PointMeans
 from sklearn_interpret._model.replacement.replaced_trees import (
     ReplacedTrees,
+    ReplacementGroup,
     row_tasks,
     sums_of_passes,
 )
@@ -42,9 +43,9 @@ _MOST_PAIRS = 2**16
 # Numbers in memory for a mean over a player, while it is made and used.
 _NUMBERS_OF_MEAN = 8
 
-# Sets of players in a task, and in the tasks that are started together: results of a
-# wave are in memory.
+# Sets of players in a task: fewer make the threads wait for each other more often.
 _SETS_OF_TASK = 8
+# Sets in the tasks that are started together, whose results are in memory.
 _SETS_OF_WAVE = 2**9
 
 # Sets whose points are counted together, to bound memory.
@@ -94,18 +95,17 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         ensemble = trees.ensemble
         used = np.zeros(ensemble.n_features, dtype=bool)
         used[ensemble.feature[~ensemble.is_leaf]] = True
-        moved, self.positions = [], []
+        moved_features, self.positions = [], []
         for columns in players:
             features = np.flatnonzero(used & np.isin(trees.model.columns, columns))
-            points, at = _distinct(self._codes[:, features])
-            moved.append(
-                MovedFeatures(features, points.astype(np.intp), (len(points),))
-            )
-            self.positions.append(at.astype(np.min_scalar_type(len(points))))
-        self.n_points = [player_features.n_points for player_features in moved]
-        self._groups = [(range(len(moved)), moved)]
-        self._moved = TreeEffects(
-            ensemble, ensemble.value, ensemble.base, moved, len(self._codes)
+            points, positions = _distinct(self._codes[:, features])
+            moved = MovedFeatures(features, points.astype(np.intp), (len(points),))
+            moved_features.append(moved)
+            self.positions.append(positions.astype(np.min_scalar_type(len(points))))
+        self.n_points = [moved.n_points for moved in moved_features]
+        self._groups = [ReplacementGroup(range(len(players)), moved_features)]
+        self._tree_effects = TreeEffects(
+            ensemble, ensemble.value, ensemble.base, moved_features, len(self._codes)
         )
         self._sums = ensemble.raw_of_codes(self._codes)
         self.predictions = trees.of_sums(self._sums)
@@ -152,7 +152,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         """Whether responses are sums of trees that each split on one player only."""
         trees = self._trees.ensemble
         owner = np.empty(trees.n_features, dtype=np.intp)
-        for player, moved in enumerate(self._moved.moved_features):
+        for player, moved in enumerate(self._tree_effects.moved_features):
             owner[moved.features] = player
         inner = np.flatnonzero(~trees.is_leaf & (trees.parents >= 0))
         above = trees.feature[trees.parents[inner]]
@@ -164,14 +164,10 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         if not self._trees.additive:
             yield from super().of_all_but_one()
             return
-        curves = TreeCurves(self._moved)
-        shares = [
-            np.bincount(at, self._shares, n_points)
-            for at, n_points in zip(self.positions, self.n_points, strict=True)
-        ]
+        curves, shares = TreeCurves(self._tree_effects), self._point_shares
         bytes_of_row = _NUMBERS_OF_MEAN * 8 * len(shares) * self._sums.shape[1]
         n_words = int(self._bytes_of_curves / max(bytes_of_row, 1)) // 64
-        size = min(self._moved.block_rows, 64 * max(1, n_words))
+        size = min(self._tree_effects.block_rows, 64 * max(1, n_words))
         for rows, means in self._evaluated(curves.expectations, shares, size):
             yield rows, slice(None), means
 
@@ -189,52 +185,53 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         return get_config()["working_memory"] * 2**20 // 4
 
     def _effects(self) -> list[tuple[Sequence[int], TreeEffects]]:
-        return [(self._groups[0][0], self._moved)]
+        return [(self._groups[0].numbers, self._tree_effects)]
 
     @cached_property
     def _leaf_weights(self) -> NDArray[np.float64]:
         """Weight of the rows at each leaf that they reach but for one condition."""
-        return self._summed_leaf_weights(self._moved, self._weights, self._n_jobs)
+        return self._summed_leaf_weights(
+            self._tree_effects, self._weights, self._n_jobs
+        )
 
     @cached_property
     def _averages(self) -> list[NDArray[np.float64]]:
         """Mean responses with each player at each of its points."""
         if not self._trees.additive:
             return super()._averages
-        return self._moved.averages(self._leaf_weights, self._weights.sum())
+        return self._tree_effects.averages(self._leaf_weights, self._weights.sum())
 
     @cached_property
     def _leaves_of_pairs(self) -> NDArray[np.int32]:
-        return pairwise_interactions.leaves_of_pairs(self._moved)
+        return pairwise_interactions.leaves_of_pairs(self._tree_effects)
 
     def _linked(self, sets: Iterator[tuple[int, ...]]) -> Iterator[NDArray[np.float64]]:
         """Mean responses given sets of players, for a function of sums."""
-        trees = LinkedTreeSets(self._moved, self.positions)
+        average = LinkedTreeSets(self._tree_effects, self.positions).averages
         inputs = self._codes, self._weights, self._sums, self._trees.of_sums
         while wave := list(islice(sets, _SETS_OF_WAVE)):
             tasks = [
-                (trees, wave[batch], *inputs)
-                for batch in slices(len(wave), _SETS_OF_TASK)
+                (wave[batch], *inputs) for batch in slices(len(wave), _SETS_OF_TASK)
             ]
-            for averages in run_in_threads(
-                LinkedTreeSets.averages, tasks, n_jobs=self._n_jobs
-            ):
+            for averages in run_in_threads(average, tasks, n_jobs=self._n_jobs):
                 yield from averages
 
     def _joint_sums(
         self, sets: Iterator[tuple[int, ...]]
     ) -> Iterator[NDArray[np.float64]]:
         """Mean responses given sets of players, for sums of trees."""
-        simple = pairwise_interactions.mean_steps(self._moved) <= _MOST_STEPS
+        are_intervals = (
+            pairwise_interactions.mean_steps(self._tree_effects) <= _MOST_STEPS
+        )
         pairs: list[Any] = []
         for players in sets:
-            is_simple = len(players) == 2 and simple[list(players)].all()
-            if is_simple:
+            is_pair = len(players) == 2 and are_intervals[list(players)].all()
+            if is_pair:
                 pairs.append(players)
-            if len(pairs) == _MOST_PAIRS or not is_simple:
+            if len(pairs) == _MOST_PAIRS or not is_pair:
                 yield from self._pairs(pairs)
                 pairs = []
-            if not is_simple:
+            if not is_pair:
                 yield self._mean_given(players)
         yield from self._pairs(pairs)
 
@@ -246,40 +243,42 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         mean = np.average(self._sums, axis=0, weights=self._weights)
         terms = self._terms([pair for pair in pairs if n_leaves[pair]], n_leaves)
         for pair in pairs:
-            both = self.of_player(pair[0]) + self.of_player(pair[1]) - mean
-            yield both + next(terms) if n_leaves[pair] else both
+            added = self.of_player(pair[0]) + self.of_player(pair[1]) - mean
+            yield added + next(terms) if n_leaves[pair] else added
 
     def _terms(
         self, pairs: list[tuple[int, int]], n_leaves: NDArray[np.int32]
     ) -> Iterator[NDArray[np.float64]]:
         """Interaction terms of pairs that share leaves, as memory allows."""
-        n_rows, size = len(self._codes), 0
-        together: list[tuple[int, int]] = []
+        n_rows, bytes_of_pass = len(self._codes), 0
+        pairs_of_pass: list[tuple[int, int]] = []
         n_points, k = np.array(self.n_points), self._sums.shape[1]
         first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
         sizes = pairwise_interactions.bytes_of_pairs(
             (n_points[first], n_points[second]), n_rows, n_leaves[first, second], k
         )
         for pair, n_bytes in zip(pairs, sizes.tolist(), strict=True):
-            if together and size + n_bytes > self._bytes_of_curves:
-                yield from self._terms_of_pass(together)
-                together, size = [], 0
-            together.append(pair)
-            size += n_bytes
-        if together:
-            yield from self._terms_of_pass(together)
+            if pairs_of_pass and bytes_of_pass + n_bytes > self._bytes_of_curves:
+                yield from self._terms_of_pass(pairs_of_pass)
+                pairs_of_pass, bytes_of_pass = [], 0
+            pairs_of_pass.append(pair)
+            bytes_of_pass += n_bytes
+        if pairs_of_pass:
+            yield from self._terms_of_pass(pairs_of_pass)
 
     def _terms_of_pass(self, pairs: list[tuple[int, int]]) -> list[NDArray[np.float64]]:
-        terms = pairwise_interactions.TreePairs(self._moved, pairs)
-        both = self._summed_leaf_weights(terms, self._weights, self._n_jobs)
+        """Interaction terms (n_rows, k) of pairs, from one pass over the trees."""
+        terms = pairwise_interactions.TreePairs(self._tree_effects, pairs)
+        weights = self._summed_leaf_weights(terms, self._weights, self._n_jobs)
         total = self._weights.sum()
-        return terms.terms(self._leaf_weights, both, total, self.positions)
+        return terms.terms(self._leaf_weights, weights, total, self.positions)
 
     def _mean_given(self, players: tuple[int, ...]) -> NDArray[np.float64]:
         """Mean responses (n_rows, k) given some players."""
-        moved, trees = self._moved.moved_features, self._trees.ensemble
-        features = np.concatenate([moved[player].features for player in players])
-        sets = TreeSets(trees, trees.value, features, self._moved.block_rows)
+        trees, moved_features = self._trees.ensemble, self._tree_effects.moved_features
+        features = [moved_features[player].features for player in players]
+        size = self._tree_effects.block_rows
+        sets = TreeSets(trees, trees.value, np.concatenate(features), size)
         leaf_weights = self._summed_leaf_weights(sets, self._weights, self._n_jobs)
         means = np.empty_like(self._sums)
         for rows, outputs in self._evaluated(
@@ -297,7 +296,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             for rows in row_tasks(len(self._codes), size)
         ]
         start = 0
-        for values in run_in_threads(_in_turn, tasks, n_jobs=self._n_jobs):
+        for values in run_in_threads(_in_blocks, tasks, n_jobs=self._n_jobs):
             yield slice(start, start + len(values)), values
             start += len(values)
 
@@ -309,8 +308,8 @@ def _distinct(
     if codes.shape[1] == 1:  # without sorting
         points = np.flatnonzero(np.bincount(codes[:, 0]))
         return points[:, None], np.searchsorted(points, codes[:, 0])
-    points, at = np.unique(codes, axis=0, return_inverse=True)
-    return points, at.reshape(-1)
+    points, positions = np.unique(codes, axis=0, return_inverse=True)
+    return points, positions.reshape(-1)
 
 
 def _at_all_points(
@@ -324,7 +323,7 @@ def _at_all_points(
     return reduce(player, index, responses)
 
 
-def _in_turn(
+def _in_blocks(
     function: Callable[..., NDArray[np.float64]],
     codes: NDArray[Any],
     weights: Any,

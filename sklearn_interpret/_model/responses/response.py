@@ -1,4 +1,9 @@
-"""The response of a predictor: a function of rows to a float array."""
+"""The response of a predictor: a function of rows to a float array.
+
+`make_response` chooses the method of the model, and finds the target among its outputs.
+A `Response` calls the method, checks what it returns, and makes it an array of outputs.
+`plain_responses` are those of many rows, in batches.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_interpret._model._sklearn_compat import has_independent_labels
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.predictors import (
     RESPONSE_METHODS,
     innermost,
@@ -30,6 +35,8 @@ from sklearn_interpret.exceptions import NonFiniteResponseError
 ResponseMethod = str | Sequence[str] | Callable[..., Any]
 
 CENTERED_LOG_PROBA = "centered_log_proba"
+# Name of the user's callable, where methods of the model have theirs.
+_CALLABLE = ""
 # Largest absolute response: its fourth power is 1e300, and doubles end at 1.8e308.
 _LARGEST = 1e75
 # Names of responses; a decision function may also be "log-odds".
@@ -81,6 +88,7 @@ class Response:
     method: str | Callable[..., Any]
     classes: Any = None
     target: int | None = None
+    # By method of the model: whether it changes its input, and its answer to no rows.
     _changes_input: dict[str, bool] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -135,7 +143,7 @@ class Response:
     def raw(self, X: Any) -> Any:
         """Return value of the model's method for rows, which are not changed."""
         if callable(self.method):
-            return self._returned("", partial(self.method, self.estimator), X)
+            return self._returned(_CALLABLE, partial(self.method, self.estimator), X)
         return self.returned_by(_method_of_model(self.method), X)
 
     def returned_by(self, method: str, X: Any) -> Any:
@@ -165,6 +173,7 @@ class Response:
         return np.asarray(self.returned_by("predict", X))
 
     def _returned(self, name: str, function: Callable[..., Any], X: Any) -> Any:
+        """Return value of a function of rows, which is a method of the name."""
         if _n_rows(X) == 0 and name in self._empty:
             return self._empty[name]
         changes = self._changes_input.get(name)
@@ -176,9 +185,9 @@ class Response:
         if changes is None and _n_rows(X) > 1:  # a single row may stay equal by chance
             self._changes_input[name] = not same_content(X, copied)
         if name not in self._empty and _n_rows(X):
-            is_list = isinstance(returned, list) and np.ndim(returned[0]) == 2
+            has_list = is_list_of_outputs(returned)
             self._empty[name] = (
-                [output[:0] for output in returned] if is_list else returned[:0]
+                [output[:0] for output in returned] if has_list else returned[:0]
             )
         return returned
 
@@ -290,13 +299,17 @@ def make_response(
 
 def check_length(estimator: Any, returned: Any, n_rows: int) -> None:
     """Refuse a return value of a model that has not one entry for each row."""
-    is_list = isinstance(returned, list) and returned and np.ndim(returned[0]) == 2
-    for output in returned if is_list else [returned]:
+    for output in returned if is_list_of_outputs(returned) else [returned]:
         shape = getattr(output, "shape", None)
         if shape is None:
             shape = (len(output),) if hasattr(output, "__len__") else ()
         if shape[:1] != (n_rows,):
             _refuse_shape(estimator, shape, f"{n_rows} rows were sent")
+
+
+def is_list_of_outputs(returned: Any) -> bool:
+    """Whether a model returned a list of arrays, one for each output."""
+    return isinstance(returned, list) and bool(returned) and np.ndim(returned[0]) == 2
 
 
 def _refuse_shape(estimator: Any, shape: tuple[int, ...], needed: str) -> NoReturn:
@@ -384,13 +397,13 @@ def check_finite(values: NDArray[np.float64]) -> None:
     """
     if values.size == 0 or -_LARGEST <= values.min() <= values.max() <= _LARGEST:
         return
-    bad = np.flatnonzero(~(np.abs(values) <= _LARGEST).all(axis=1))
-    reason = "not finite"
-    if np.isfinite(values[bad]).all():
+    refused = np.flatnonzero(~(np.abs(values) <= _LARGEST).all(axis=1))
+    first, reason = refused[0], "not finite"
+    if np.isfinite(values[refused]).all():
         reason = f"beyond {_LARGEST:g}, where powers are not finite: scale the target"
     raise NonFiniteResponseError(
-        f"The model's response is {reason}: row {bad[0]} of the rows sent to it has "
-        f"{values[bad[0]].tolist()} ({len(bad)} such rows in this batch)."
+        f"The model's response is {reason}: row {first} of the rows sent to it has "
+        f"{values[first].tolist()} ({len(refused)} such rows in this batch)."
     )
 
 
@@ -402,7 +415,7 @@ def plain_responses(
     if rows.n_rows <= height:
         return response(rows.native)
     index = np.arange(rows.n_rows)
-    batches = counted([index[batch] for batch in slices(rows.n_rows, height)])
+    batches = with_progress([index[batch] for batch in slices(rows.n_rows, height)])
     return np.concatenate([response(rows.take(batch).native) for batch in batches])
 
 

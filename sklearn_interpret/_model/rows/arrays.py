@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 
 from sklearn_interpret._model.rows.base import (
     ArrayTiles,
+    Codes,
     Rows,
     Tiles,
     checked_cast,
@@ -251,10 +252,7 @@ class _SparseTiles(Tiles):
         self._format = format
 
     def replaced(
-        self,
-        columns: Sequence[int],
-        levels: Sequence[Any],
-        codes: Sequence[NDArray[np.intp]],
+        self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         blocks_between, start = [], 0
         by_column = sorted(zip(columns, levels, codes, strict=True), key=itemgetter(0))

@@ -3,6 +3,10 @@
 The model must see perturbed rows in the kind of container, with the columns, dtypes and
 categories that it was trained on. Everything that depends on the container is in this
 folder. The user's input is never changed.
+
+`Rows` are the rows of a user, with a subclass for each kind of container; `Tiles` are
+repeated rows in which columns are replaced. Functions for labels, vectors and casts
+follow.
 """
 
 from __future__ import annotations
@@ -19,6 +23,11 @@ from sklearn.utils import assert_all_finite
 
 from sklearn_interpret._model.rows.dates import Dates, as_clock, is_date, is_missing
 from sklearn_interpret._model.rows.plain import from_plain, to_plain
+
+# For some columns, the position of each cell's value among the levels of its column.
+Codes = Sequence[NDArray[np.intp]]
+# Key of all missing labels.
+_MISSING = "<missing>", None
 
 
 def default_name(column: int) -> str:
@@ -104,12 +113,12 @@ class Rows(ABC):
 
     @abstractmethod
     def _plain_values(self, j: int) -> NDArray[Any]:
-        """Column `j` as `values`, but for dates."""
+        """Column `j` as `column_array`, where it has no dates."""
 
     def displayed(self, j: int) -> NDArray[Any]:
-        """Column `j` as `values`, dates as numpy's dates, whose texts are short."""
+        """Column `j` as `column_array`, but dates as numpy's, whose texts are short."""
         dates = self.dates(j)
-        return self.column_array(j) if dates is None else dates.at(dates.numbers)
+        return self.column_array(j) if dates is None else dates.as_dates(dates.numbers)
 
     def date_dtype(self, j: int) -> np.dtype[Any] | None:
         """Dtype of the dates in column `j` as they are shown; None for others."""
@@ -154,7 +163,7 @@ class Rows(ABC):
         if dates is None:
             return self._cast(j, values)
         try:
-            return self._cast_dates(j, dates.at(values))
+            return self._cast_dates(j, dates.as_dates(values))
         except (TypeError, ValueError, OverflowError):
             refuse_values(values, self.dtype(j), self.names[j])
 
@@ -379,10 +388,7 @@ class Tiles(ABC):
 
     @abstractmethod
     def replaced(
-        self,
-        columns: Sequence[int],
-        levels: Sequence[Any],
-        codes: Sequence[NDArray[np.intp]],
+        self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         """The repeated rows with some columns replaced.
 
@@ -402,27 +408,26 @@ class Tiles(ABC):
         """
 
     def _cells(self, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Codes of one column for all repeated rows, one after the other."""
         return np.broadcast_to(codes, (self.n_rows, self.repeats)).reshape(-1)
 
 
 class ArrayTiles(Tiles):
     """One work array; replaced columns are restored before the next replacement."""
 
-    def __init__(self, block: NDArray[Any], repeats: int) -> None:
-        super().__init__(len(block), repeats)
-        self._set_work(np.repeat(block, repeats, axis=0))
-        self._columns = np.asfortranarray(block)  # contiguous, to restore from
+    def __init__(self, rows: NDArray[Any], repeats: int) -> None:
+        super().__init__(len(rows), repeats)
+        self._set_work(np.repeat(rows, repeats, axis=0))
+        self._original = np.asfortranarray(rows)  # columns are contiguous
         self._replaced: Sequence[int] = ()
 
     def _set_work(self, work: NDArray[Any]) -> None:
         self._work = work
-        self._cube = work.reshape(self.n_rows, self.repeats, work.shape[1])
+        # A view of shape (n_rows, repeats, n_columns).
+        self._by_row = work.reshape(self.n_rows, self.repeats, work.shape[1])
 
     def replaced(
-        self,
-        columns: Sequence[int],
-        levels: Sequence[Any],
-        codes: Sequence[NDArray[np.intp]],
+        self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         levels = [np.asarray(values) for values in levels]
         widest = np.result_type(self._work, *levels)
@@ -430,15 +435,15 @@ class ArrayTiles(Tiles):
             self._set_work(self._work.astype(widest))
         for j in self._replaced:
             if j not in columns:
-                self._cube[:, :, j] = self._columns[:, j, None]
+                self._by_row[:, :, j] = self._original[:, j, None]
         for j, values, positions in zip(columns, levels, codes, strict=True):
-            self._cube[:, :, j] = values[positions]
+            self._by_row[:, :, j] = values[positions]
         self._replaced = tuple(columns)
         return self._work
 
 
 def _distinct(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Distinct entries of a vector, with the position of each row's entry."""
+    """Distinct entries of a vector, and the position (n_rows,) of each row's entry."""
     if values.dtype.kind != "O":
         distinct, inverse = np.unique(values, return_inverse=True)
         # Lists of numpy's dates would be of Python's, without their unit.
@@ -448,9 +453,6 @@ def _distinct(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     codes = [positions.setdefault(label_key(v), len(positions)) for v in values]
     labels = [np.nan if key is _MISSING else key for key in positions]
     return labels, np.array(codes, dtype=np.intp)
-
-
-_MISSING = "<missing>", None
 
 
 def label_key(label: Any) -> Hashable:
@@ -507,8 +509,8 @@ def refuse_values(
     )
 
 
-def rounded(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Numbers cast to a dtype; integer dtypes get the nearest value in range."""
+def rounded_to(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Numbers as a dtype; the nearest whole ones in range for integers and booleans."""
     if dtype.kind in "biu":
         values = np.rint(values)
     if dtype.kind in "iu":

@@ -21,8 +21,10 @@ _UNITS_PER_DAY = {
     "ms": 86400 * 10**3,
     "us": 86400 * 10**6,  # finer units are lost in float64
 }
-_OBJECTS = datetime.date, datetime.timedelta  # and pandas' own, which are of these
-_WITH_MISSING = float, np.floating, np.datetime64, np.timedelta64
+# Python's types of dates and durations; pandas' own are subclasses of these.
+_DATE_TYPES = datetime.date, datetime.timedelta
+# Types of scalars one of whose values, NaN or NaT, stands for a missing one.
+_TYPES_WITH_NAN = float, np.floating, np.datetime64, np.timedelta64
 _DAY = np.timedelta64(1, "D")
 # What to do about a column of dates where a method cannot take one.
 TO_NUMBERS = (
@@ -58,7 +60,7 @@ class Dates:
         # In their unit, equal dates of two columns are equal to the last bit.
         self.numbers = days(clock.astype(self.dtype))
 
-    def at(self, values: Iterable[Any]) -> NDArray[Any]:
+    def as_dates(self, values: Iterable[Any]) -> NDArray[Any]:
         """Numbers, or dates of any kind, as dates.
 
         Numbers are rounded to the unit of the column; dates may be in a finer one.
@@ -99,7 +101,7 @@ def is_missing(value: Any) -> bool:
     """Whether a scalar stands for a missing value (None, NaN, NaT, NA)."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, _WITH_MISSING) and value != value
+    return isinstance(value, _TYPES_WITH_NAN) and value != value
 
 
 def is_date(value: Any) -> bool:
@@ -127,16 +129,15 @@ def date_between(low: float, high: float, dtype: np.dtype[Any]) -> Any:
 
     It is near their middle where it is not `low` itself, in a unit of days or less.
     """
-    finest = np.datetime_data(dtype)[0]
+    finest, units = np.datetime_data(dtype)[0], list(_UNITS_PER_DAY)
+    n_units = units.index(finest) + 1 if finest in units else 0  # periods: none
     middle, tolerance = low / 2 + high / 2, high / 4 - low / 4
-    for unit, per_day in _UNITS_PER_DAY.items() if finest in _UNITS_PER_DAY else ():
-        (date,) = _dates(
-            np.array([np.floor(middle * per_day) / per_day]), dtype.kind, unit
-        )
+    for unit in units[:n_units]:
+        per_day = _UNITS_PER_DAY[unit]
+        day = np.floor(middle * per_day) / per_day
+        (date,) = _dates(np.array([day]), dtype.kind, unit)
         if low <= days(date) < high and middle - days(date) <= tolerance:
             return date
-        if unit == finest:
-            break
     return as_dates([low], dtype)[0]
 
 
@@ -183,9 +184,12 @@ def as_clock(values: Iterable[Any], kind: str) -> NDArray[Any]:
 
 
 def clock_of_objects(values: NDArray[Any]) -> NDArray[Any] | None:
-    """Python's dates, times or durations, all of one type, as numpy's; else None."""
+    """Python's dates or durations, all of one type, as numpy's; None of other objects.
+
+    Times of a zone are no dates here.
+    """
     first = next((value for value in values if not is_missing(value)), None)
-    if not isinstance(first, _OBJECTS) or getattr(first, "tzinfo", None) is not None:
+    if not isinstance(first, _DATE_TYPES) or getattr(first, "tzinfo", None) is not None:
         return None
     if {type(value) for value in values if not is_missing(value)} != {type(first)}:
         return None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.base import (
     ArrayTiles,
+    Codes,
     Rows,
     Tiles,
     checked_cast,
@@ -239,10 +240,7 @@ class _PandasTiles(Tiles):
         self._frame = frame
 
     def replaced(
-        self,
-        columns: Sequence[int],
-        levels: Sequence[Any],
-        codes: Sequence[NDArray[np.intp]],
+        self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         pandas = sys.modules["pandas"]
         frame, dtypes = self._frame.copy(deep=False), self._frame.dtypes.tolist()
@@ -266,10 +264,7 @@ class _PlainPandasTiles(Tiles):
         self._tiles = ArrayTiles(frame.to_numpy(), repeats)
 
     def replaced(
-        self,
-        columns: Sequence[int],
-        levels: Sequence[Any],
-        codes: Sequence[NDArray[np.intp]],
+        self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         work = self._tiles.replaced(columns, levels, codes)
         pandas = sys.modules["pandas"]
@@ -426,10 +421,7 @@ class _PolarsTiles(Tiles):
         self._frame = frame
 
     def replaced(
-        self,
-        columns: Sequence[int],
-        levels: Sequence[Any],
-        codes: Sequence[NDArray[np.intp]],
+        self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         polars = sys.modules["polars"]
         names = self._frame.columns

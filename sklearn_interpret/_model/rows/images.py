@@ -12,12 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.rows.arrays import ArrayRows
-from sklearn_interpret._model.rows.base import Rows, rounded
+from sklearn_interpret._model.rows.base import Rows, rounded_to
 from sklearn_interpret._model.rows.texts import SampleRows
 
-# Bytes of the images of one call of the model, and their least number: a network's
-# layers take tens of times the memory of an image.
-_BYTES_PER_CALL, _FEWEST_PER_CALL = 2**24, 16
+# Bytes of the images of one call of the model: a network's layers take tens of times
+# the memory of an image.
+_BYTES_PER_CALL = 2**24
+# Least number of images in a call: each call has a cost of its own.
+_FEWEST_PER_CALL = 16
 
 
 class Images:
@@ -169,11 +171,11 @@ class _Image:
         self.segment_of = np.repeat(self._segments, n_channels)
 
     @property
-    def at_once(self) -> int:
+    def copies_per_call(self) -> int:
         """Number of copies per call of the model."""
         row_bytes = self.row.row_bytes
-        limit = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
-        return min(batch_rows(row_bytes), limit)
+        most_images = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
+        return min(batch_rows(row_bytes), most_images)
 
     def hidden(self, colour: ArrayLike | None) -> NDArray[np.float64]:
         """The numbers of the image with all segments hidden, not rounded.
@@ -202,7 +204,7 @@ class _ArrayImage(_Image):
         bits = np.dtype(f"u{size}")
         image, hidden = (
             np.ascontiguousarray(numbers).reshape(-1).view(bits)
-            for numbers in (self.pixels, rounded(self.hidden(colour), dtype))
+            for numbers in (self.pixels, rounded_to(self.hidden(colour), dtype))
         )
         # Bitwise operations are several times faster than np.where on the numbers.
         change, all_bits = image ^ hidden, ~bits.type(0)

@@ -20,7 +20,7 @@ def is_dask(X: Any) -> bool:
     return hasattr(type(X), "__dask_graph__")
 
 
-def once_for_all(shared: Any) -> Any:
+def shared_by_tasks(shared: Any) -> Any:
     """An object that tasks share, as the result of a task."""
     # Unlike scattered data, it survives the loss of a worker.
     return sys.modules["dask"].delayed(_identity, pure=False)(shared)
@@ -33,7 +33,7 @@ def lazy_for_dask(transform: Callable[..., Any]) -> Callable[..., Any]:
     def transform_or_defer(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_dask(X):
             return transform(self, X, *args, **options)
-        shared = once_for_all(self)
+        shared = shared_by_tasks(self)
         if not hasattr(X, "chunks"):
             meta = _frame_of_block(X._meta, self)
             return X.map_partitions(_frame_of_block, shared, meta=meta)

@@ -218,6 +218,7 @@ class _Nominal(_Marginal):
     def locate(
         self, rows: Rows, j: int
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Scores and codes of the column of rows."""
         codes, labels, _ = rows.encode([j])
         codes_of_labels = [self._code_of.get(label_key(label), -1) for label in labels]
         return np.zeros(len(codes)), np.array(codes_of_labels, dtype=np.intp)[codes]
@@ -227,6 +228,7 @@ class _Nominal(_Marginal):
         return {"levels": (self.labels[code],)}
 
     def text(self, code: int, name: str) -> str:
+        """Text of a code: the condition that a value of the column meets."""
         if code < 0:
             return f"{name} is new"
         label = self.labels[code]
@@ -240,9 +242,9 @@ class _Numeric(_Marginal):
         self, rows: Rows, weights: NDArray[np.float64], j: int, n_bins: int | None
     ) -> None:
         super().__init__(rows, weights, j)
-        values = numbers = rows.numbers(j)
-        present = ~np.isnan(values)
-        values, weights = values[present], weights[present]
+        numbers = rows.numbers(j)
+        present = ~np.isnan(numbers)
+        values, weights = numbers[present], weights[present]
         self.discrete = n_bins is not None
         self._edges = np.empty(0)
         if len(values):
@@ -261,12 +263,13 @@ class _Numeric(_Marginal):
         if len(values) and n_bins is not None:
             probabilities = np.arange(1, n_bins) / n_bins
             edges = np.unique(weighted_quantile(values, probabilities, weights))
-            distinct, dates = np.unique(values), rows.date_dtype(j) is not None
+            distinct, has_dates = np.unique(values), rows.date_dtype(j) is not None
             edges = edges[edges < distinct[-1]]
-            above = distinct[np.searchsorted(distinct, edges, side="right")]
-            # As few digits as leave these values on their sides.
-            rounded = edges if dates else list(map(short_threshold, edges, above))
-            self._edges = np.array(rounded)
+            next_values = distinct[np.searchsorted(distinct, edges, side="right")]
+            if not has_dates:
+                # As few digits as leave these values on their sides.
+                edges = np.array(list(map(short_threshold, edges, next_values)))
+            self._edges = edges
         self._date_dtype = rows.date_dtype(j)
         self._some_values = np.unique(values)[:3]  # shows whether there are just two
         self.scores, self.codes = self._locate(numbers[self.first])
@@ -274,6 +277,7 @@ class _Numeric(_Marginal):
     def _locate(
         self, values: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Scores and codes of numbers."""
         missing = np.isnan(values)
         if not self.discrete:
             scores = (values - self.mean) / (self.spread or 1.0)
@@ -284,6 +288,7 @@ class _Numeric(_Marginal):
     def locate(
         self, rows: Rows, j: int
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Scores and codes of the column of rows."""
         return self._locate(rows.numbers(j))
 
     def condition(self, code: int) -> dict[str, Any]:
@@ -300,6 +305,7 @@ class _Numeric(_Marginal):
         return {"low": low, "high": high, "only": only}
 
     def text(self, code: int, name: str) -> str:
+        """Text of a code: the condition that a value of the column meets."""
         edges = as_dates(self._edges, self._date_dtype)
         if not self.discrete or not len(edges):
             return name

@@ -14,7 +14,10 @@ MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 SMALLEST_P = 1e-4  # smaller p-values are written as below it
 NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
 FEWEST_DIGITS = 3  # of thresholds
+MOST_DIGITS = 17  # any double is determined by these
 LARGEST_WHOLE = 1e15  # whole numbers below are written in full: doubles hold them
+# Doubles hold all decimals of as many digits; computed numbers mostly have more.
+_EXACT_DIGITS = np.finfo(np.float64).precision
 
 
 def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:
@@ -227,7 +230,7 @@ def _end_text(value: float, span: float, *, down: bool = True) -> str:
     """A number of at least four digits, and of those that resolve `span` / 100."""
     size, digits = abs(value), 4
     if 1 < size / span < np.inf:
-        digits = max(digits, min(int(np.log10(size / span)) + 3, 17))
+        digits = max(digits, min(int(np.log10(size / span)) + 3, MOST_DIGITS))
     if size < 1e6:
         digits = max(digits, len(str(int(size))))
     return rounded_text(value, down=down, digits=digits)
@@ -277,16 +280,12 @@ def with_same_decimals(texts: list[str]) -> list[str]:
 
 def _roundings(number: float) -> Iterator[str]:
     """A number in more and more digits, rounded to nearest and down."""
-    for digits in range(FEWEST_DIGITS, 18):
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS + 1):
         nearest = f"{number:.{digits}g}"
         yield nearest
         if number and float(nearest) > number:
             unit = 10.0 ** (np.floor(np.log10(abs(number))) - digits + 1)
             yield f"{float(nearest) - unit:.{digits}g}"
-
-
-# Doubles hold all decimals of as many digits; computed numbers mostly have more.
-_DIGITS = np.finfo(np.float64).precision
 
 
 def as_decimal(number: float | np.floating) -> float:
@@ -313,7 +312,7 @@ def short_threshold(below: float, above: float) -> float:
     >>> short_threshold(2.71828, 2.7192)
     2.719
     """
-    for digits in range(FEWEST_DIGITS, 18):
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS + 1):
         short = float(rounded_text(below, down=False, digits=digits))
         if below <= short < above:
             return short
@@ -335,4 +334,4 @@ def decimal_text(entry: Any) -> str | None:
         return None
     text = repr(as_decimal(entry)).removesuffix(".0")
     digits = text.partition("e")[0].replace(".", "").lstrip("-0")
-    return text if len(digits) <= _DIGITS else None
+    return text if len(digits) <= _EXACT_DIGITS else None

@@ -1,4 +1,9 @@
-"""A sample whose rows are in partitions: passes over them, and what columns hold."""
+"""A sample whose rows are in partitions: passes over them, and what columns hold.
+
+A `PartitionedSample` has the methods of a `Sample`. `summarised` reads the partitions
+for the values and levels of columns: a `_Summary` of each is merged with the others. In
+any pass a `_Reader` makes the `Sample` of a partition.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +29,9 @@ from sklearn_interpret._model.rows.validation import check_not_missing, check_we
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.statistics.order_statistics import DistinctValues
+
+    # Quantiles by column, as `Sample.summarised` takes them.
+    _Quantiles = Mapping[int, NDArray[np.float64] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +97,7 @@ class PartitionedSample:
 
     def summarised(
         self,
-        quantiles: Mapping[int, NDArray[np.float64] | None],
+        quantiles: _Quantiles,
         level_sets: Sequence[tuple[int, ...]],
         most_distinct: int,
     ) -> PartitionedSample:
@@ -102,23 +110,15 @@ class PartitionedSample:
             return self
         head = Sample(self.rows, None, np.ones(self.rows.n_rows))
         edges = {j: np.unique(head.values_of(j)[0]) for j in quantiles}
-        for last in (False, True):
-            task = partial(_Summary.of_sample, edges, tuple(level_sets), most_distinct)
+        state_of = partial(_Summary.of_sample, tuple(level_sets), most_distinct)
+        task = partial(state_of, edges)
+        summary = self.map_reduce(task, _Summary.merge, columns)
+        better_edges = summary.better_edges(quantiles)
+        if better_edges:  # the first rows are not like the others
+            task = partial(state_of, edges | better_edges)
             summary = self.map_reduce(task, _Summary.merge, columns)
-            bins = {
-                j: column.bins_of(quantiles[j])
-                for j, column in summary.columns.items()
-                if column.few is None
-            }
-            uneven = {
-                j: np.unique(summary.columns[j].sample)
-                for j, mask in bins.items()
-                if quantiles[j] is not None and summary.columns[j].is_uneven(mask)
-            }
-            if last or not uneven:
-                break
-            edges |= uneven  # the first rows are not like the others
-        values = {j: column.few for j, column in summary.columns.items()}
+        bins = summary.bins_of(quantiles)
+        values = {j: column.distinct for j, column in summary.columns.items()}
         values |= self._collected(summary.columns, bins)
         repeated = {
             j: summary.columns[j].weights > 0
@@ -186,7 +186,7 @@ def first_rows(estimator: Any, partitions: Any) -> Any:
 
 
 class _SomeColumns:
-    """Some columns of rows, at their places in the whole table."""
+    """Rows of which only some columns are read; they have their positions of all."""
 
     def __init__(self, rows: Rows, names: list[str], columns: Iterable[int]) -> None:
         self._rows, self.names = rows, names
@@ -214,18 +214,18 @@ class _SomeColumns:
 class _Summary:
     """Values of some columns: a state of rows that can be merged."""
 
-    first: Rows
+    first: Rows  # the first row, for the dtypes
     columns: dict[int, BinnedColumn]
-    levels: dict[tuple[int, ...], Rows]
-    least: float
-    largest: float
+    levels: dict[tuple[int, ...], Rows]  # a row for each joint value
+    smallest_weight: float
+    largest_weight: float
 
     @classmethod
     def of_sample(
         cls,
-        edges: Mapping[int, NDArray[np.float64]],
         level_sets: Sequence[tuple[int, ...]],
         most_distinct: int,
+        edges: Mapping[int, NDArray[np.float64]],
         sample: Sample,
     ) -> _Summary:
         """The summary of a partition."""
@@ -241,11 +241,26 @@ class _Summary:
     def with_counts(
         self, distinct: DistinctValues
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Distinct values and their weights: numbers of rows if all weights are equal,
-        for these are exact."""
-        if self.least == self.largest:
-            return distinct.values, np.rint(distinct.weights / self.least)
+        """Distinct values and their weights; equal weights count rows, to be exact."""
+        if self.smallest_weight == self.largest_weight:
+            return distinct.values, np.rint(distinct.weights / self.smallest_weight)
         return distinct.values, distinct.weights
+
+    def bins_of(self, quantiles: _Quantiles) -> dict[int, NDArray[np.bool_]]:
+        """Masks of the bins with the quantiles, for columns of many values."""
+        return {
+            j: column.bins_of(quantiles[j])
+            for j, column in self.columns.items()
+            if column.distinct is None
+        }
+
+    def better_edges(self, quantiles: _Quantiles) -> dict[int, NDArray[np.float64]]:
+        """Edges from a sample of all rows, for columns whose bins are uneven."""
+        return {
+            j: np.unique(self.columns[j].sample)
+            for j, bins in self.bins_of(quantiles).items()
+            if quantiles[j] is not None and self.columns[j].is_uneven(bins)
+        }
 
     def merge(self, other: _Summary) -> _Summary:
         """The summary of both."""
@@ -257,8 +272,8 @@ class _Summary:
             self.first.joined(other.first).take(np.arange(1)),
             merged(self.columns, other.columns),
             levels,
-            min(self.least, other.least),
-            max(self.largest, other.largest),
+            min(self.smallest_weight, other.smallest_weight),
+            max(self.largest_weight, other.largest_weight),
         )
 
 

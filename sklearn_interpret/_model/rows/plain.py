@@ -96,6 +96,7 @@ def _of_pandas(pandas: Any, value: Any) -> Any:
 
 
 def _index(index: Any) -> Plain:
+    """An Index of pandas as `Plain`; a TypeError for kinds that are not plain."""
     pandas = sys.modules["pandas"]
     if type(index) is pandas.RangeIndex:
         return Plain("range", [index.start, index.stop, index.step, index.name])
@@ -124,6 +125,7 @@ def _array(column: Any) -> NDArray[Any] | Plain:
 
 
 def _pandas_frame(columns: Any, index: Any, arrays: list[Any]) -> DataFrame:
+    """A frame of arrays, each in its dtype."""
     pandas = import_module("pandas")
     # Without a dtype, pandas would infer strings from objects that are texts.
     series = [pandas.Series(array, index, array.dtype) for array in arrays]

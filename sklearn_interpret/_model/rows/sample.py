@@ -294,7 +294,7 @@ class Sample:
         return self._take(positions)
 
     def _take(self, positions: NDArray[np.intp]) -> Self:
-        # Increasing positions of this number are all rows.
+        """The rows at increasing positions; `self` if these are all."""
         if len(positions) == self.rows.n_rows:
             return self
         y = None if self.y is None else self.y[positions]

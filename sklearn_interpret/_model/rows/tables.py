@@ -61,10 +61,11 @@ def effect_blocks(
         fixed["row"] = np.repeat(rows, len(grids[0]))
         grids = [np.tile(grid, len(rows)) for grid in grids]
     fixed |= zip(("x", "x2"), grids, strict=False)
-    return [
-        {**fixed, "output": name, **{c: v[k].ravel() for c, v in numbers.items()}}
-        for k, name in enumerate(outputs)
-    ]
+    blocks = []
+    for output, name in enumerate(outputs):
+        columns = {column: values[output].ravel() for column, values in numbers.items()}
+        blocks.append({**fixed, "output": name, **columns})
+    return blocks
 
 
 def lines_of(blocks: Sequence[Block]) -> Iterator[Block]:
@@ -143,7 +144,7 @@ def _texts(
     if name.endswith("pvalue"):
         texts = [p_text(p).removeprefix("p ").removeprefix("= ") for p in numbers]
     elif own_unit:
-        texts = ["" if p != p else entry_text(p, digits) for p in numbers]
+        texts = ["" if np.isnan(x) else entry_text(x, digits) for x in numbers]
     else:
         texts = column_texts(numbers, digits)
     return [text.replace(MINUS, "-") for text in texts], True

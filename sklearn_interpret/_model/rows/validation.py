@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +29,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Range of the largest absolute value of columns and targets, for models that take third
 # powers: these are from 1e-180 to 1e180, and sums of them neither overflow nor vanish.
-_SCALES = 1e-60, 1e60
+_SMALLEST_SCALE = 1e-60
+_LARGEST_SCALE = 1e60
+# Range of positive weights: products of two, as in variances, stay finite and positive.
+_SMALLEST_WEIGHT = 1e-100
+_LARGEST_TOTAL = 1e100
+
+
+class FitArguments(NamedTuple):
+    """The arguments of `fit`."""
+
+    X: Any  # the rows, in the user's container
+    y: ArrayLike | None
+    sample_weight: ArrayLike | None
+    params: dict[str, Any]
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
@@ -135,10 +148,10 @@ def check_not_missing(y: Any) -> None:
 def check_scale(values: NDArray[np.float64], name: str) -> None:
     """Refuse numbers whose products would overflow or vanish."""
     largest = float(np.fmax.reduce(np.abs(values), initial=0.0))  # ignores NaN
-    if 0 < largest < _SCALES[0] or _SCALES[1] < largest < np.inf:
+    if 0 < largest < _SMALLEST_SCALE or _LARGEST_SCALE < largest < np.inf:
         raise ValueError(
             f"{name} has numbers up to {largest:g}; the largest may be "
-            f"{_SCALES[0]:g} to {_SCALES[1]:g}, or zero: rescale it."
+            f"{_SMALLEST_SCALE:g} to {_LARGEST_SCALE:g}, or zero: rescale it."
         )
 
 
@@ -150,7 +163,7 @@ def check_scales(rows: Rows) -> None:
 
 
 def check_weights(
-    sample_weight: ArrayLike | None, rows: Any, *, count_rows: bool = False
+    sample_weight: ArrayLike | None, rows: Rows, *, count_rows: bool = False
 ) -> NDArray[np.float64]:
     """Weights of rows as float64, ones by default; read-only.
 
@@ -173,11 +186,12 @@ def check_weights(
         total = weights.sum()
     if not weights.any():
         raise ValueError("sample_weight is zero for every row: nothing to inspect.")
-    # Products of two weights, as in variances, must stay finite and positive.
-    if not (weights[weights > 0].min() > 1e-100 and total < 1e100):
+    smallest = weights[weights > 0].min()
+    if not (smallest > _SMALLEST_WEIGHT and total < _LARGEST_TOTAL):
         raise ValueError(
             f"sample_weight holds weights up to {weights.max():g}; positive ones are "
-            "accepted from 1e-100 on, and their sum below 1e100: rescale them."
+            f"accepted from {_SMALLEST_WEIGHT:g} on, and their sum below "
+            f"{_LARGEST_TOTAL:g}: rescale them."
         )
     if count_rows and total < 2:
         warn(

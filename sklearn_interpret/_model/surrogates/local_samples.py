@@ -1,4 +1,7 @@
-"""Rows drawn around others: by the columns' own distributions, or with joint ones."""
+"""Rows drawn around others: by the columns' own distributions, or from their joint one.
+
+As in LIME (Ribeiro, Singh and Guestrin 2016), but from quasi-random points.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sklearn_interpret._core.local.masks import quasi_random_points
-from sklearn_interpret._model.rows.base import rounded
+from sklearn_interpret._model.rows.base import rounded_to
 from sklearn_interpret._model.rows.marginals import draw_positions
 
 if TYPE_CHECKING:
@@ -81,15 +84,16 @@ class LocalDraws:
         values = np.empty((rows.n_rows, len(self._numeric)))
         for k, j in enumerate(self._numeric.tolist()):
             values[:, k] = rows.numbers(j)
-        values = np.where(np.isnan(values), 0.0, values - means)
+        deviations = np.where(np.isnan(values), 0.0, values - means)
         shares = weights / weights.sum()
-        size, effective = len(self._numeric), 1 / (shares**2).sum()
-        bandwidth = min(1.0, (4 / ((size + 2) * effective)) ** (1 / (size + 4)))
-        covariance = (values * shares[:, None]).T @ values
+        p, n_effective = len(self._numeric), 1 / (shares**2).sum()
+        bandwidth = min(1.0, (4 / ((p + 2) * n_effective)) ** (1 / (p + 4)))
+        covariance = (deviations * shares[:, None]).T @ deviations
         variances, axes = np.linalg.eigh(covariance)
         # The symmetric root does not depend on signs or order of the axes.
         root = (axes * np.sqrt(variances.clip(min=0))) @ axes.T
-        return np.sqrt(1 - bandwidth**2) * values[positions] + bandwidth * noise @ root
+        shrunken = np.sqrt(1 - bandwidth**2) * deviations[positions]
+        return shrunken + bandwidth * noise @ root
 
     @property
     def n_samples(self) -> int:
@@ -112,8 +116,9 @@ class LocalDraws:
         return self._placed(rows, np.where(np.isnan(values), means, values))
 
     def _placed(self, rows: Rows, centers: NDArray[np.float64]) -> Any:
+        """The draws around `Rows` whose numbers are `centers`, (n_rows, n_columns)."""
         tiles = rows.tiles(0, rows.n_rows, self.n_samples)
-        every = np.arange(rows.n_rows * self.n_samples).reshape(rows.n_rows, -1)
+        own_codes = np.arange(rows.n_rows * self.n_samples).reshape(rows.n_rows, -1)
         marginal_rows = self._marginals.rows
         levels, codes = [], []
         for j in range(marginal_rows.n_columns):
@@ -124,7 +129,7 @@ class LocalDraws:
             shifts = self._shifts[:, np.searchsorted(self._numeric, j)]
             values = self._possible(j, (centers[:, j, None] + shifts).ravel())
             levels.append(marginal_rows.cast(j, values))
-            codes.append(every)
+            codes.append(own_codes)
         return tiles.replaced(list(range(marginal_rows.n_columns)), levels, codes)
 
     def _possible(self, j: int, values: NDArray[np.float64]) -> NDArray[Any]:
@@ -134,4 +139,4 @@ class LocalDraws:
             return values
         observed = rows.numbers(j)
         values = np.rint(values).clip(np.nanmin(observed), np.nanmax(observed))
-        return rounded(values, rows.column_array(j).dtype)
+        return rounded_to(values, rows.column_array(j).dtype)

@@ -13,14 +13,14 @@ from scipy.sparse.csgraph import connected_components
 from sklearn_interpret._model.rows.images import segment_means
 
 # Share of the image's colour range that counts as much as the width of a segment: less
-# gives stripes along edges, more gives squares.
+# gives stripes along edges, more gives squares. Chosen by hand.
 _COMPACTNESS = 0.2
 # Pixels that k-means is fitted on, 128 by 128: larger images are sampled, for speed.
 _PIXELS_FOR_MEANS = 2**14
 # Iterations of k-means, which starts on a grid and changes little after these.
 _N_ITERATIONS = 20
 # Default number of segments of all but small images.
-_MOST_SEGMENTS = 50
+_DEFAULT_SEGMENTS = 50
 
 
 def default_number(shape: Sequence[int]) -> int:
@@ -30,8 +30,8 @@ def default_number(shape: Sequence[int]) -> int:
     or one in a strip.
     """
     height, width = shape[:2]
-    least = 4 if min(height, width) > 1 else 1
-    return min(_MOST_SEGMENTS, -(-height * width // least))
+    min_pixels = 4 if min(height, width) > 1 else 1
+    return min(_DEFAULT_SEGMENTS, -(-height * width // min_pixels))
 
 
 def colour_segments(image: NDArray[np.float64], n_segments: int) -> NDArray[np.intp]:
@@ -169,6 +169,7 @@ def _pieces(labels: NDArray[np.intp]) -> NDArray[np.intp]:
 def _components(
     first: NDArray[np.intp], second: NDArray[np.intp], n_nodes: int
 ) -> NDArray[np.intp]:
+    """Component of each node of a graph with edges from first to second nodes."""
     edges = np.ones(len(first), dtype=bool), (first, second)
     graph = coo_array(edges, shape=(n_nodes, n_nodes))
     return connected_components(graph, directed=False)[1].astype(np.intp)
@@ -178,11 +179,13 @@ def _joined(pieces: NDArray[np.intp], small: NDArray[np.bool_]) -> NDArray[np.in
     """Pieces after each small one joined the neighbour with the longest border."""
     n_pieces = len(small)
     left, right = _neighbours(pieces)
+    # Pairs of neighbours as one number each, and the lengths of their borders.
     pairs = np.concatenate([left * n_pieces + right, right * n_pieces + left])
     pairs, lengths = np.unique(pairs, return_counts=True)
     first, second = np.divmod(pairs, n_pieces)
-    borders = small[first] & (first != second)
-    first, second, lengths = first[borders], second[borders], lengths[borders]
+    is_border = small[first] & (first != second)
+    first, second, lengths = first[is_border], second[is_border], lengths[is_border]
+    # The first of each small piece has the longest border.
     order = np.lexsort((second, -lengths, first))
     longest = order[np.unique(first[order], return_index=True)[1]]
     return _components(first[longest], second[longest], n_pieces)[pieces]

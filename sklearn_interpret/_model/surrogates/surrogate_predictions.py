@@ -1,4 +1,8 @@
-"""Surrogates of a model: how they are fitted, and their predictions in its terms."""
+"""Surrogates of a model: how they are fitted, and their predictions in its terms.
+
+:func:`fit_surrogate` fits any regressor to responses, or a classifier to labels, of the
+model; :class:`SurrogatePredictions` has the predictions of the fitted surrogate.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +73,7 @@ def _encoded(surrogate: Any, rows: Rows) -> Any:
 
     Ordered categories become their positions, others a column each.
     """
-    if sparse.issparse(rows.native) or _has_own_way(surrogate):
+    if sparse.issparse(rows.native) or _may_take_categories(surrogate):
         return surrogate
     is_category = rows.detected_categorical
     for j in np.flatnonzero(~is_category & ~rows.are_numbers)[:1].tolist():
@@ -105,17 +109,17 @@ def _encoded(surrogate: Any, rows: Rows) -> Any:
     return make_pipeline(encoders, surrogate)
 
 
-def _has_own_way(estimator: Any) -> bool:
+def _may_take_categories(estimator: Any) -> bool:
     """Whether an estimator, or its first step, may handle categories."""
     if isinstance(estimator, Pipeline):
-        return _has_own_way(estimator[0])
+        return _may_take_categories(estimator[0])
     if not has_tags(estimator):
         return True
     if isinstance(estimator, ColumnTransformer | FrozenEstimator):
         return True
     inner = getattr(estimator, "estimator", None)  # of searches and wrappers
     if hasattr(inner, "fit"):
-        return _has_own_way(inner)
+        return _may_take_categories(inner)
     tags = tags_of(estimator)
     return tags.no_validation or tags.input_tags.categorical or tags.input_tags.string
 
@@ -212,9 +216,9 @@ class SurrogatePredictions:
         """Names of a classifier's methods, besides `predict`, that it can provide."""
         if self.has_probabilities:
             return {"predict_proba", "predict_log_proba"}
-        response = self.response.method, self.response.target
+        method, target = self.response.method, self.response.target
         regresses = not self.predicts_labels and self.why_no_labels() is None
-        if regresses and response == ("decision_function", None):
+        if regresses and method == "decision_function" and target is None:
             return {"decision_function"}
         return set()
 
@@ -244,13 +248,12 @@ class SurrogatePredictions:
         """Probabilities of the model's classes, a list of them for several outputs."""
         if self.predicts_labels:
             predicted = np.asarray(self.surrogate.predict_proba(X), dtype=np.float64)
-            order = self.response.classes.tolist()
-            shares = np.zeros((len(predicted), len(order)))
+            classes = self.response.classes.tolist()
             # Some classes may be missing among the labels it was fitted to.
-            shares[:, list(map(order.index, self.surrogate.classes_.tolist()))] = (
-                predicted
-            )
-            return shares
+            columns = list(map(classes.index, self.surrogate.classes_.tolist()))
+            probabilities = np.zeros((len(predicted), len(classes)))
+            probabilities[:, columns] = predicted
+            return probabilities
         values, classes = self._signed(self.responses(X)), self.response.classes
         if classes is None:
             return np.clip(values, 0, 1)
@@ -273,13 +276,15 @@ class SurrogatePredictions:
         return None
 
     def _labels(self, values: NDArray[np.float64]) -> NDArray[Any]:
+        """Labels of the largest responses (n, k)."""
         values, classes = self._signed(values), self.response.classes
         threshold = _THRESHOLDS[str(self.response.method)]
         if classes is None:
             return (values > threshold).astype(np.intp)
         if isinstance(classes, list):
             outputs = zip(_split(values, classes), classes, strict=True)
-            return np.stack([_likeliest(p, c, threshold) for p, c in outputs], axis=1)
+            labels = [_likeliest(*output, threshold) for output in outputs]
+            return np.stack(labels, axis=1)
         return _likeliest(values, classes, threshold)
 
     def _signed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -325,7 +330,8 @@ def _normalised(values: NDArray[np.float64], n_classes: int) -> NDArray[np.float
         second = np.clip(values, 0, 1)
         return np.hstack([1 - second, second])
     positive = np.maximum(values, 0)
-    # Where none is positive, the largest has all of the probability.
-    none = ~positive.any(axis=1)
-    positive[none] = values[none] == values[none].max(axis=1, keepdims=True)
+    # Where no response is positive, the largest has all of the probability.
+    all_zero = ~positive.any(axis=1)
+    largest = values[all_zero].max(axis=1, keepdims=True)
+    positive[all_zero] = values[all_zero] == largest
     return positive / positive.sum(axis=1, keepdims=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 
 LEAF = -1  # in place of a child node, as in scikit-learn
 MANY_LABELS = 4  # more successive levels are written as a range
+
+
+class _Step(NamedTuple):
+    """A step of a path through the tree."""
+
+    node: int
+    went_left: bool
 
 
 def read_tree(
@@ -100,13 +107,11 @@ class _TreeInWords:
             j: columns.column_array(j).astype(np.float32).astype(np.float64)
             for j in used
         }
-        self._distinct = {
-            j: np.unique(v[~np.isnan(v)]) for j, v in self._values.items()
-        }
-        self._texts: dict[
-            int, dict[float, str]
-        ] = {}  # for each column, its thresholds as texts
-        self._missing = {j: bool(np.isnan(v).any()) for j, v in self._values.items()}
+        is_missing = {j: np.isnan(values) for j, values in self._values.items()}
+        self._distinct = {j: np.unique(self._values[j][~is_missing[j]]) for j in used}
+        self._has_missing = {j: bool(is_missing[j].any()) for j in used}
+        # For each column, its thresholds as texts.
+        self._texts: dict[int, dict[float, str]] = {}
 
     def test(self, node: int) -> tuple[str, bool]:
         """The test of a node, and whether rows that pass it go left."""
@@ -116,8 +121,8 @@ class _TreeInWords:
         column, threshold = self._columns[j], self.tree.threshold[node]
         if column.category is not None:
             return str(column), False
-        left = self._missing[j] and self.tree.missing_go_to_left[node]
-        or_missing = " or missing" if left else ""
+        missing_left = self._has_missing[j] and self.tree.missing_go_to_left[node]
+        or_missing = " or missing" if missing_left else ""
         only = self._only(j, None, threshold)
         if column.levels is None and only is not None:
             return f"{column.name} = {only}{or_missing}", True
@@ -125,7 +130,7 @@ class _TreeInWords:
             return f"{column.name} ≤ {self._number(j, threshold)}{or_missing}", True
         cut = int(np.floor(threshold)) + 1
         low, high = column.levels[:cut], column.levels[cut:]
-        if len(high) == 1 and (left or not self._missing[j]):
+        if len(high) == 1 and (missing_left or not self._has_missing[j]):
             return f"{column.name} = {high[0]}", False
         if len(low) == 1 or column.in_order(column.levels) != [*column.levels]:
             return f"{column.name} = {_any_of(column, low)}{or_missing}", True
@@ -160,27 +165,28 @@ class _TreeInWords:
     def rules(self) -> list[str]:
         """The path to each node in words, conditions on one feature merged."""
         rules = [""] * self.tree.node_count
-        waiting: list[tuple[int, tuple[tuple[int, bool], ...]]] = [(0, ())]
+        waiting: list[tuple[int, tuple[_Step, ...]]] = [(0, ())]
         while waiting:
             node, path = waiting.pop()
             rules[node] = self._rule(path)
             left, right = self.tree.children_left[node], self.tree.children_right[node]
             if left != LEAF:
-                waiting.append((left, (*path, (node, True))))
-                waiting.append((right, (*path, (node, False))))
+                waiting.append((left, (*path, _Step(node, went_left=True))))
+                waiting.append((right, (*path, _Step(node, went_left=False))))
         return rules
 
-    def _rule(self, path: tuple[tuple[int, bool], ...]) -> str:
-        """A path of pairs (node, whether it went left) in words."""
-        by_feature: dict[int | str, list[tuple[int, bool]]] = {}
-        for node, went_left in path:
-            j = int(self.tree.feature[node])
+    def _rule(self, path: tuple[_Step, ...]) -> str:
+        """A path in words."""
+        by_feature: dict[int | str, list[_Step]] = {}
+        for step in path:
+            j = int(self.tree.feature[step.node])
             column = self._columns[j]
+            # Indicators of one feature's categories have its name.
             key = j if column.category is None else column.name
-            by_feature.setdefault(key, []).append((node, went_left))
+            by_feature.setdefault(key, []).append(step)
         return " and ".join(map(self._condition, by_feature.values())) or "all rows"
 
-    def _condition(self, steps: list[tuple[int, bool]]) -> str:
+    def _condition(self, steps: list[_Step]) -> str:
         """All conditions on one feature, as one."""
         columns = [self._columns[self.tree.feature[node]] for node, _ in steps]
         if columns[0].category is not None:
@@ -189,12 +195,12 @@ class _TreeInWords:
         lows = [threshold[node] for node, went_left in steps if not went_left]
         highs = [threshold[node] for node, went_left in steps if went_left]
         low, high = max(lows, default=None), min(highs, default=None)
-        j = self.tree.feature[steps[0][0]]
+        j = self.tree.feature[steps[0].node]
         if columns[0].levels is not None:
             text = _levels_text(columns[0], columns[0].levels, low, high)
         else:
             text = self._interval(columns[0].name, j, low, high)
-        takes_missing = self._missing[j] and all(
+        takes_missing = self._has_missing[j] and all(
             bool(self.tree.missing_go_to_left[node]) == went_left
             for node, went_left in steps
         )
@@ -203,6 +209,7 @@ class _TreeInWords:
     def _interval(
         self, name: str, j: int, low: float | None, high: float | None
     ) -> str:
+        """The interval of a number above `low` and up to `high`, as text."""
         only = self._only(j, low, high)
         if only is not None:
             return f"{name} = {only}"
@@ -225,6 +232,7 @@ def _categories_text(columns: list[Column], absent: list[bool]) -> str:
 def _levels_text(
     column: Column, levels: tuple[str, ...], low: float | None, high: float | None
 ) -> str:
+    """The levels at positions above `low` and up to `high`, as text."""
     first = 0 if low is None else int(np.floor(low)) + 1
     stop = len(levels) if high is None else int(np.floor(high)) + 1
     allowed = levels[first:stop]
@@ -235,4 +243,5 @@ def _levels_text(
 
 
 def _any_of(column: Column, levels: Sequence[str]) -> str:
+    """Some levels of a column, joined by "or"."""
     return " or ".join(column.in_order(levels))

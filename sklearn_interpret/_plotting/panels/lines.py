@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,11 +76,15 @@ BAR_SHARE = 0.6  # share of its width that an axes with a colour bar keeps
 # the width of a panel.
 MANY_LEVELS = 12
 NAME_LENGTH = 30  # characters of a level there
-# Largest number of names, which makes a panel of 22 inches, and inches per name.
-MOST_ROWS, PITCH = 120, 0.18
+LEVEL_HEIGHT = 0.18  # inches of a level there
+MOST_LEVELS = 120  # that a panel has room for: it is 22 inches high
 EFFECT = "effect"  # group id of the lines, by which later displays find them
-VALUES, SHARES = "values in the data", "share of the rows"
-ROWS, JITTERED, NO_ROWS = "rows", "rows (jittered at levels)", "no rows"
+# Labels of the data in legends.
+VALUES = "values in the data"
+SHARES = "share of the rows"
+ROWS = "rows"
+JITTERED = "rows (jittered at levels)"
+NO_ROWS = "no rows"
 
 
 @dataclass
@@ -178,10 +182,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Effect:
-    """Numbers of one entry."""
+    """The effect of one feature, or of a pair, on k outputs at G points or G1 x G2."""
 
     names: tuple[str, ...]  # one or two features
-    places: tuple[NDArray[Any], ...]  # values or levels along them
+    places: tuple[NDArray[Any], ...]  # the points of each: values or levels
     levelled: tuple[bool, ...]  # which of them are categories
     values: NDArray[np.float64]  # (k, G) or (k, G1, G2): the effect
     low: NDArray[np.float64] | None = None  # lower ends of the bands
@@ -319,6 +323,14 @@ class Shades:
         }
 
 
+class Mark(NamedTuple):
+    """A row that is marked on the lines."""
+
+    text: str  # its name, for the legend
+    x: float  # its position along the feature
+    values: Sequence[float] | NDArray[np.float64]  # on each line
+
+
 @dataclass(frozen=True)
 class LinePanel:
     """Lines along one feature."""
@@ -337,8 +349,7 @@ class LinePanel:
     # For each line, its value where the feature is missing.
     missing: ArrayLike | None = None
     by_similarity: bool = False  # whether levels are ordered by similarity
-    # Name of a row, its position along the feature, and its value on each line.
-    mark: tuple[str, float, Sequence[float] | NDArray[np.float64]] | None = None
+    mark: Mark | None = None
 
     @property
     def has_bar(self) -> bool:
@@ -429,14 +440,15 @@ class LinePanel:
         from matplotlib.lines import Line2D
 
         shades, x = self.shades, self.series[0].x
-        each = [colour] if shades is None else shades.colours(ax)
-        artists.curves = draw_curves(ax, x, curves, each, style, across=self.across)
+        colours = [colour] if shades is None else shades.colours(ax)
+        artists.curves = draw_curves(ax, x, curves, colours, style, across=self.across)
         if shades is None:
             handle = Line2D([], [], color=seen(colour, ax), alpha=0.6, linewidth=1)
             artists.entries[f"{len(curves)} rows"] = handle
-        elif self.has_bar:
+            return
+        if self.has_bar:
             artists.scale = colour_scale(feature_map(ax), shades.limits)
-        artists.entries |= {} if shades is None else shades.entries(ax)
+        artists.entries |= shades.entries(ax)
 
     def _draw_series(
         self,
@@ -490,7 +502,7 @@ class LinePanel:
     def _draw_marks(
         self,
         ax: Axes,
-        mark: tuple[str, float, Sequence[float] | NDArray[np.float64]],
+        mark: Mark,
         colours: Sequence[ColorType],
         shifts: NDArray[np.float64],
         artists: Artists,
@@ -498,15 +510,14 @@ class LinePanel:
         """A large point on each line, at one row's value."""
         from matplotlib.lines import Line2D
 
-        text, x, values = mark
         style: Style = {"markersize": 9, "markeredgecolor": ink(ax), "zorder": 4}
         form = {"as_points": True, "across": self.across}
-        for colour, shift, value in zip(colours, shifts, values, strict=True):
-            point = draw_line(ax, [x + shift], [value], colour, style, **form)
+        for colour, shift, value in zip(colours, shifts, mark.values, strict=True):
+            point = draw_line(ax, [mark.x + shift], [value], colour, style, **form)
             artists.marks.append(point)
-        colour = NEUTRAL_COLOUR if len(values) > 1 else point.get_color()
+        colour = NEUTRAL_COLOUR if len(mark.values) > 1 else point.get_color()
         handle = Line2D([], [], linestyle="none", marker="o", color=colour, **style)
-        artists.entries[text] = handle
+        artists.entries[mark.text] = handle
 
     def _draw_missing(
         self, ax: Axes, values: ArrayLike, colours: Sequence[ColorType]
@@ -640,18 +651,18 @@ class SurfacePanel:
         smooth = min(values.shape) > 1 and not any(self.effect.levelled)
         cells, (x, y) = None, self._places
         if smooth and self.effect.bounds is None:
+            style = options.contour_kw
             surface: ScalarMappable = draw_contours(
-                *(ax, x, y, values, self.limits, options.contour_kw),
-                diverging=self.diverging,
+                ax, x, y, values, self.limits, style, diverging=self.diverging
             )
             artists.contours = surface
             if self.effect.counts is not None:
                 cells = draw_empty_cells(ax, x, y, self.effect.counts == 0)
         else:
             x, y = self._cell_bounds(0), self._cell_bounds(1)
+            style = options.heatmap_kw
             surface = draw_heat_map(
-                *(ax, x, y, values, self.limits, options.heatmap_kw),
-                diverging=self.diverging,
+                ax, x, y, values, self.limits, style, diverging=self.diverging
             )
             artists.heatmaps = surface
             cells = draw_empty_cells(ax, x, y, ~self.effect.has_rows)
@@ -739,4 +750,4 @@ def _line_style(style: Style | None) -> dict[str, str]:
 
 def levels_height(n_levels: int) -> float:
     """Height in inches of a panel with `n_levels` names along y."""
-    return PITCH * min(n_levels, MOST_ROWS) + 1 if n_levels else 0.0
+    return LEVEL_HEIGHT * min(n_levels, MOST_LEVELS) + 1 if n_levels else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,11 +49,12 @@ if TYPE_CHECKING:
     from sklearn_interpret.additive._gam import BaseGAM
 
 LEVEL = 0.95  # of the bands
-MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
+# Largest number of rows whose data and residuals a display keeps.
+MAX_DATA_ROWS = 5000
 # Share of the partial residuals in each tail that does not widen the axes: those of
 # rare classes are huge.
 TAIL = 0.01
-# Share of the range of x: where points of a curve are farther apart, it had no rows.
+# Share of the range of x: where points of a curve are farther apart, `fit` saw no rows.
 WIDE_STEP = 0.1
 # Characters of a label of a panel in a grid.
 LABEL_WIDTH = 28
@@ -67,7 +68,7 @@ class TermPanel(LinePanel):
     residuals: Sequence[tuple[NDArray[Any], NDArray[np.float64]]] = ()
     # Residuals extend the axes by at most this multiple of the range of the lines:
     # those of log-odds are far away, and would flatten the lines.
-    reach: float = np.inf
+    residual_reach: float = np.inf
 
     def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
@@ -86,12 +87,13 @@ class TermPanel(LinePanel):
         options: PlotOptions,
         artists: Artists,
     ) -> None:
-        """Draw a line; where there were no rows it is thin, and has no band."""
+        """Draw a line; where `fit` saw no rows it is thin, and has no band."""
         are_few, is_gap = len(x) <= FEW_POINTS, np.diff(x) > WIDE_STEP * np.ptp(x)
         series = replace(series, as_points=are_few)
         if (are_few or is_gap.any()) and not self.has_levels:
             draw_thin_lines(ax, x, [series.y], colour, None)
         if is_gap.any() and not are_few:
+            # Between two gaps a point has no line, and is drawn as a point.
             isolated = np.append(True, is_gap) & np.append(is_gap, True)
             points = replace(series.changed(lambda y: y[isolated]), as_points=True)
             super()._draw_series(
@@ -105,11 +107,12 @@ class TermPanel(LinePanel):
     def _draw_residuals(
         self, ax: Axes, style: Style | None, artists: Artists
     ) -> list[Any]:
+        """Draw the partial residuals of each line; the axes widen to most of them."""
         is_only_line, point_artists = len(self.series) == 1, []
         n_points = max(len(values) for _, values in self.residuals)
         lines = zip(self.series, self.residuals, artists.lines, strict=True)
         low, high = ax.dataLim.intervalx if self.across else ax.dataLim.intervaly
-        reach, beyond = self.reach * max(high - low, 1.0), False
+        reach, are_clipped = self.residual_reach * max(high - low, 1.0), False
         for seed, (_, (x, y), line) in enumerate(lines):
             point_style: Style = {"s": point_area(n_points), "linewidth": 0}
             point_style["zorder"] = 1.2
@@ -120,17 +123,18 @@ class TermPanel(LinePanel):
             if self.levels is not None:
                 x = jittered(level_places(x, self.levels), seed)
             limits = ax.dataLim.frozen()
-            first, second = (y, x) if self.across else (x, y)
-            points = draw_points(ax, first, second, style, **point_style)
+            horizontal, vertical = (y, x) if self.across else (x, y)
+            points = draw_points(ax, horizontal, vertical, style, **point_style)
             ax.dataLim.set(limits)
             ends = np.clip(clipped_range(y, TAIL), low - reach, high + reach)
-            beyond |= (y < ends[0]).any() or (y > ends[1]).any()
-            middle = np.full(2, np.asarray(line.get_xydata())[0, int(self.across)])
-            pairs = (ends, middle) if self.across else (middle, ends)
-            ax.update_datalim(np.transpose(pairs))
+            are_clipped |= (y < ends[0]).any() or (y > ends[1]).any()
+            # Widen the axes to the ends, at a place along the line that is in view.
+            along = np.full(2, np.asarray(line.get_xydata())[0, int(self.across)])
+            corners = (ends, along) if self.across else (along, ends)
+            ax.update_datalim(np.transpose(corners))
             point_artists.append(points)
         ax.autoscale_view()
-        text = "residuals, some out of view" if beyond else "partial residuals"
+        text = "residuals, some out of view" if are_clipped else "partial residuals"
         artists.entries[text] = point_artists[0]
         return point_artists
 
@@ -307,15 +311,14 @@ default=None
         if not selected:
             raise ValueError("terms=[] names no term to show.")
         curves = [_curve(model, term, outputs) for term in selected]
-        values, effects, errors, missing = map(list, zip(*curves, strict=True))
         dofs = np.reshape(model.effective_dof_, (-1, len(model.term_names_)))
         names = [model._features(term) for term in selected]
         display = cls(
-            values,
-            effects,
-            standard_errors=errors,
+            [curve.values for curve in curves],
+            [curve.effects for curve in curves],
+            standard_errors=[curve.errors for curve in curves],
             residual_dof=model._dispersion_dof,
-            missing_effects=missing,
+            missing_effects=[curve.missing_effects for curve in curves],
             feature_names=[pair if len(pair) > 1 else pair[0] for pair in names],
             effective_dof=dofs[np.ix_(outputs, selected)],
             output_names=output_names,
@@ -412,8 +415,9 @@ default=None
         if self.standard_errors is None:
             return effect
         errors = with_outputs(self.standard_errors[entry], self._n_axes(entry))
-        reach = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2) * errors
-        return replace(effect, low=effect.values - reach, high=effect.values + reach)
+        half_widths = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2) * errors
+        low, high = effect.values - half_widths, effect.values + half_widths
+        return replace(effect, low=low, high=high)
 
     def _residuals(self, term: int, n_outputs: int) -> NDArray[np.float64] | list[Any]:
         """Partial residuals (n_outputs, n), or None for each output."""
@@ -429,7 +433,7 @@ default=None
         return term_label(names, dofs[outputs, term])
 
     @property
-    def _reach(self) -> float:
+    def _residual_reach(self) -> float:
         """Multiple of the range of the lines by which residuals widen the axes."""
         return 1.0 if self.response_name == RESPONSES["logit"] else np.inf
 
@@ -438,26 +442,28 @@ default=None
         return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
 
     def _panels(self, term: int, limits: tuple[float, float] | None) -> list[Panel]:
-        """Panels of a term; colours have these limits, or None for their own."""
+        """Panels of a term; colours have the limits of all terms, or None for own."""
         effect = self._effect(term)
-        n_outputs = len(effect.values)
+        n_outputs, names = len(effect.values), effect.names
         residuals = self._residuals(term, n_outputs)
-        if len(effect.names) == 1:
+        if len(names) == 1:
             return [self._one_way_panel(term, effect, residuals)]
-        texts = [self._text(effect.names, term, output) for output in range(n_outputs)]
         if effect.levelled == (True, False):  # the number goes along x
             effect = effect.swapped()
         n_levels = len(effect.places[1])
         by_level = effect.levelled == (False, True) and n_levels <= len(PALETTE)
         limits = limits or colour_limits(effect.values, True)
         panels: list[Panel] = []
-        for output, text in enumerate(texts):
-            words = self._response_text(output), text
+        for output in range(n_outputs):
+            texts = {
+                "quantity": self._response_text(output),
+                "response": self._text(names, term, output),
+            }
             if by_level:
-                rows = residuals[output]
-                panels.append(self._panel_of_levels(effect, rows, words, output))
+                points = residuals[output]
+                panels.append(self._panel_of_levels(effect, points, output, **texts))
             else:
-                panel = SurfacePanel(effect, output, limits, *words, diverging=True)
+                panel = SurfacePanel(effect, output, limits, diverging=True, **texts)
                 panels.append(panel)
         return panels
 
@@ -466,41 +472,43 @@ default=None
     ) -> TermPanel:
         """The panel of a term of one feature: a line for each output."""
         n_outputs = len(effect.values)
-        words = (
-            self._response_text(0 if n_outputs == 1 else None),
-            self._text(effect.names, term, slice(None)),
-        )
         points = []
         if self.residuals is not None and effect.data is not None:
             points = [
                 (effect.data[0], output_residuals) for output_residuals in residuals
             ]
-        missing = self.missing_effects and self.missing_effects[term]
-        labels = self._named_outputs(n_outputs)
-        return self._lines(effect, labels, words, points, missing=missing)
+        return self._lines(
+            effect,
+            self._named_outputs(n_outputs),
+            points,
+            quantity=self._response_text(0 if n_outputs == 1 else None),
+            response=self._text(effect.names, term, slice(None)),
+            missing=self.missing_effects and self.missing_effects[term],
+        )
 
     def _panel_of_levels(
         self,
         effect: Effect,
-        rows: NDArray[np.float64] | None,
-        words: tuple[str, str],
+        residuals: NDArray[np.float64] | None,
         output: int,
+        **texts: str,
     ) -> TermPanel:
         """The panel of a number and a category: a line for each level."""
         levels, points = effect.places[1], []
         labels = [f"{effect.names[1]}: {level_text(level)}" for level in levels]
-        if rows is not None and effect.data is not None:
+        if residuals is not None and effect.data is not None:
             x, codes = effect.data[0], level_places(effect.data[1], levels)
-            points = [(x[codes == k], rows[codes == k]) for k in range(len(levels))]
+            index = [np.flatnonzero(codes == k) for k in range(len(levels))]
+            points = [(x[rows], residuals[rows]) for rows in index]
         names = self.output_names or []
         title = names[output] if len(names) > 1 else None
-        return self._lines(effect.by_level(output), labels, words, points, title=title)
+        lines = effect.by_level(output)
+        return self._lines(lines, labels, points, title=title, **texts)
 
     def _lines(
         self,
         effect: Effect,
         labels: Sequence[Any],
-        words: tuple[str, str],
         residuals: Sequence[tuple[NDArray[Any], NDArray[np.float64]]],
         **panel_kwargs: Any,
     ) -> TermPanel:
@@ -512,12 +520,11 @@ default=None
                 effect.series(k, label, colour)
                 for k, (label, colour) in enumerate(zip(labels, palette, strict=True))
             ],
-            *words,
             levels=effect.levels,
             data=None if effect.data is None else effect.data[0],
             zero=True,
             residuals=residuals,
-            reach=self._reach,
+            residual_reach=self._residual_reach,
             **panel_kwargs,
         )
 
@@ -557,22 +564,30 @@ def _outputs(
     return outputs, [labels[k] for k in outputs] if labels else None
 
 
-def _curve(
-    model: BaseGAM, term: int, outputs: list[int]
-) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], Any]:
-    """Values, effects and errors of a term, and the effect of a missing value."""
+class _Curve(NamedTuple):
+    """A term at values of its features."""
+
+    values: Any  # (G,), or of a pair a list of two
+    effects: NDArray[np.float64]  # (n_outputs, G) or (n_outputs, G1, G2)
+    errors: NDArray[np.float64]  # standard errors of the effects
+    missing_effects: NDArray[np.float64] | None  # of a missing value, (n_outputs,)
+
+
+def _curve(model: BaseGAM, term: int, outputs: list[int]) -> _Curve:
+    """A term of a fitted model, as it is drawn."""
     fitted = model._terms[term]
     axes = fitted.axes()
     shape = (len(outputs), *map(len, axes))
-    _, *curves = model.partial_effect(term)
+    _, *effects_and_errors = model.partial_effect(term)
     effects, errors = (
-        np.atleast_2d(curve.T)[outputs].reshape(shape) for curve in curves
+        np.atleast_2d(numbers.T)[outputs].reshape(shape)
+        for numbers in effects_and_errors
     )
     missing, (column, *more_columns) = None, fitted.own_columns
     if column.missing and column.labels is None and not more_columns:
         _, missing, _ = model.partial_effect(term, [np.nan])
         missing = np.ravel(missing)[outputs]
-    return axes if more_columns else axes[0], effects, errors, missing
+    return _Curve(axes if more_columns else axes[0], effects, errors, missing)
 
 
 def _of_rows(

@@ -40,9 +40,13 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
-# Inches: widths of the bars with their names and of an image, and the height around an
-# image; narrower images have small titles.
-_WIDTH, _PANEL, _AROUND, _NARROW = 7.0, 2.9, 1.6, 1.7
+# Inches: widths of the bars with their names and of an image, and height of titles and
+# labels around an image.
+_BARS_WIDTH = 7.0
+_IMAGE_WIDTH = 2.9
+_LABELS_HEIGHT = 1.6
+# Inches: narrower images have small titles.
+_NARROW_IMAGE_WIDTH = 1.7
 
 
 @dataclass(eq=False, repr=False)
@@ -232,7 +236,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         if len(features) < n_changed:
             lines.append(f"(the {len(features)} largest of {n_changed} changes)")
         own_figure = ax is None
-        self._take_grid(ax, 1, 1, (_WIDTH, row_height(len(features))))
+        self._take_grid(ax, 1, 1, (_BARS_WIDTH, row_height(len(features))))
         (ax,) = self.axes_
         names = [self.explanation.feature_names[j] for j in features]
         name_rows(ax, names)
@@ -271,9 +275,13 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         before, after, change = self._as_images(row, indices)
         titles = self._titles(row, indices)
         ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
-        canvas = self._take_grid(ax, 3, 3, (_PANEL, ratio * _PANEL + _AROUND))
-        panel_width = _PANEL if canvas.own_figure else axes_inches(canvas.main[0])[0]
-        size = "medium" if panel_width > _NARROW else "x-small"
+        canvas = self._take_grid(
+            ax, 3, 3, (_IMAGE_WIDTH, ratio * _IMAGE_WIDTH + _LABELS_HEIGHT)
+        )
+        panel_width = (
+            _IMAGE_WIDTH if canvas.own_figure else axes_inches(canvas.main[0])[0]
+        )
+        size = "medium" if panel_width > _NARROW_IMAGE_WIDTH else "x-small"
         # On one scale.
         before, after = np.split(drawable(np.concatenate([before, after])), 2)
         low, high = colour_limits(change, True)

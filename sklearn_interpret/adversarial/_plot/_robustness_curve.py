@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,8 +24,19 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.sources import Data
 
-# Most points of the curve of a search.
-_MOST_SIZES = 101
+# Most points of the curve of a search: with more, its steps are narrower than a line.
+_MAX_SIZES = 101
+
+
+class _Curve(NamedTuple):
+    """Robust scores of an attack against the size of perturbations."""
+
+    sizes: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+    def at(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores at some sizes: a score stays until the next size at which it falls."""
+        return self.scores[np.searchsorted(self.sizes, sizes, side="right") - 1]
 
 
 @dataclass(eq=False, repr=False)
@@ -118,7 +129,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         inspectors: list[Any],
         data: Data,
         *,
-        tests: Any,
+        tests: list[Data] | None,
         sizes: ArrayLike | None = None,
         **choices: Any,
     ) -> Self:
@@ -135,32 +146,31 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
 
     @classmethod
     def _from_attacks(
-        cls, attacks: Any, fold_data: Any, sizes: Any, choices: dict[str, Any]
+        cls,
+        attacks: list[Any],
+        fold_data: list[Data],
+        sizes: ArrayLike | None,
+        choices: dict[str, Any],
     ) -> Self:
         """The display of the curve of each attack on its rows."""
-        if sizes is not None:
-            sizes = np.unique(sizes).tolist()
-        pairs = zip(attacks, fold_data, strict=True)
+        asked_sizes = None if sizes is None else np.unique(sizes).tolist()
         curves = [
-            attack._curve(test_data.X, test_data.y, sizes, test_data.sample_weight)
-            for attack, test_data in pairs
+            _Curve(*attack._curve(data.X, data.y, asked_sizes, data.sample_weight))
+            for attack, data in zip(attacks, fold_data, strict=True)
         ]
-        sizes = np.unique(np.concatenate([curve_sizes for curve_sizes, _ in curves]))
-        if len(sizes) > _MOST_SIZES:
-            shares = np.linspace(0, 1, _MOST_SIZES)
-            sizes = np.unique(np.quantile(sizes, shares, method="inverted_cdf"))
-        # The curve of a search stays as it is until the next size at which it falls.
-        scores = [
-            curve_scores[np.searchsorted(curve_sizes, sizes, side="right") - 1]
-            for curve_sizes, curve_scores in curves
-        ]
+        all_sizes = np.unique(np.concatenate([curve.sizes for curve in curves]))
+        if len(all_sizes) > _MAX_SIZES:
+            shares = np.linspace(0, 1, _MAX_SIZES)
+            quantiles = np.quantile(all_sizes, shares, method="inverted_cdf")
+            all_sizes = np.unique(quantiles)
+        scores = [curve.at(all_sizes) for curve in curves]
         name = "Accuracy under attack"
         if not is_classifier(attacks[0].estimator_):
             name = "Share of rows that withstand the attack"
         elif fold_data[0].y is None:
             name = "Share of predictions that stay"
         return cls(
-            sizes,
+            all_sizes,
             scores[0] if len(scores) == 1 else scores,
             size_name=_size_name(attacks[0]),
             score_name=name,

@@ -45,10 +45,13 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._model.rows.base import Rows
 
-# Inches: width of a panel, height of the data in it, and of titles and labels around.
-PANEL_WIDTH, DATA_HEIGHT, AROUND = 3.6, 0.9, 0.65
-# Inches: width of the only panel, and of the narrowest one in which labels have room.
-ALONE_WIDTH, LEAST_WIDTH = 5.6, 2.2
+# Inches: width of a panel and of the only one, and of the narrowest one in which labels
+# have room; height of the data in a panel, and of titles and labels around it.
+PANEL_WIDTH = 3.6
+ONLY_PANEL_WIDTH = 5.6
+MIN_PANEL_WIDTH = 2.2
+DATA_HEIGHT = 0.9
+LABELS_HEIGHT = 0.65
 MOST_LEVELS = 10  # names of levels that have room below a panel
 # Share of the smallest and of the largest numbers that may lie outside of the axis.
 TAIL = 0.005
@@ -77,7 +80,7 @@ class FeatureColumn:
             marked = list(map(days, marked))
             self._marked = np.array(marked, dtype=np.float64)
             self._numbers = values[np.isfinite(values)].astype(np.float64)
-            self._all = np.concatenate([values, np.asarray(marked)])
+            self._written_numbers = np.concatenate([values, np.asarray(marked)])
             return
         codes, labels = rows.encode_column(j)
         counts = np.bincount(codes, minlength=len(labels)).tolist()
@@ -107,10 +110,11 @@ class FeatureColumn:
         if self._date_dtype is not None:
             return value_text(as_dates([days(value)], self._date_dtype)[0])
         text, decimal = number_beside(value, 10 * change), decimal_text(value)
-        if np.array_equal(self._all, np.round(self._all), equal_nan=True):
+        numbers = self._written_numbers
+        if np.array_equal(numbers, np.round(numbers), equal_nan=True):
             text = value_text(value)
-        written = "".join(c for c in text.replace(MINUS, "-") if c in "-.e0123456789")
-        if decimal is None or float(written) == float(decimal):
+        digits = "".join(c for c in text.replace(MINUS, "-") if c in "-.e0123456789")
+        if decimal is None or float(digits) == float(decimal):
             return text
         return decimal.replace("-", MINUS)
 
@@ -176,12 +180,12 @@ class FeaturesDisplay(OneRowDisplay):
         height: float,
     ) -> None:
         """Axes for columns, `height` inches each, and lines of a title above them."""
-        ticks = [level_inches(column.levels or []) for column in columns]
+        tick_heights = [level_inches(column.levels or []) for column in columns]
         n_panels = max(len(columns), 1)
-        width = ALONE_WIDTH if n_panels == 1 else PANEL_WIDTH
+        width = ONLY_PANEL_WIDTH if n_panels == 1 else PANEL_WIDTH
         if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
-            n_cols = min(n_cols, max(1, int(axes_inches(ax)[0] / LEAST_WIDTH)))
-        size = width, height + AROUND + max(ticks, default=0)
+            n_cols = min(n_cols, max(1, int(axes_inches(ax)[0] / MIN_PANEL_WIDTH)))
+        size = width, height + LABELS_HEIGHT + max(tick_heights, default=0)
         canvas = self._take_grid(ax, n_panels, n_cols, size)
         first, own_figure = canvas.main[0], canvas.own_figure
         width = axes_inches(canvas.frame or first)[0]

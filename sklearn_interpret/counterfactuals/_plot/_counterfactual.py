@@ -34,12 +34,16 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
-# Inches of a line: an arrow below a text, for which there has to be room.
-LINE_HEIGHT, LEAST_HEIGHT = 0.45, 0.25
+# Inches of a line: an arrow below a text. Lower lines have no room for the text.
+LINE_HEIGHT = 0.45
+MIN_HEIGHT_WITH_TEXT = 0.25
 # Shares of a line: an arrow's middle and breadth, and how far above a text stands.
-ARROW_POSITION, ARROW_HEIGHT, TEXT_GAP = 0.28, 0.26, 0.22
+ARROW_POSITION = 0.28
+ARROW_HEIGHT = 0.26
+TEXT_GAP = 0.22
 # Shares of an axes: the point of an arrow, and all lines together at most.
-HEAD, MOST_LINES = 0.025, 0.65
+HEAD_WIDTH = 0.025
+MAX_LINES_HEIGHT = 0.65
 
 
 @dataclass(eq=False, repr=False)
@@ -189,16 +193,13 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         rows = as_rows(self.explanation.rows)
         columns, sizes = {}, {}
         for j in np.flatnonzero(self.explanation.changed[indices].any(axis=0)).tolist():
-            before, after = (
-                data.column_array(j)[row],
-                rows.column_array(j)[indices].tolist(),
-            )
+            before = data.column_array(j)[row]
+            after = rows.column_array(j)[indices].tolist()
             name = self.explanation.feature_names[j]
             columns[j] = FeatureColumn(background, j, name, [before, *after])
             sizes[j] = max(columns[j].change(before, value) for value in after)
-        return {
-            j: columns[j] for j in sorted(sizes, key=lambda j: sizes[j], reverse=True)
-        }
+        farthest_first = sorted(sizes, key=lambda j: sizes[j], reverse=True)
+        return {j: columns[j] for j in farthest_first}
 
     def _draw_changes(
         self,
@@ -216,7 +217,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         low, high = self.explanation.low, self.explanation.high
         if low is None or high is None:
             low = high = np.full(self.explanation.changed.shape, np.nan)
-        pitch = min(LINE_HEIGHT / axes_inches(ax)[1], MOST_LINES / n_lines)
+        pitch = min(LINE_HEIGHT / axes_inches(ax)[1], MAX_LINES_HEIGHT / n_lines)
         column.draw(ax, 1 - n_lines * pitch)
         (line,) = ax.plot([start] * 2, [0, 1], "--", color=ink(ax), lw=1, zorder=1.5)
         self.before_lines_.append(line)
@@ -237,7 +238,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
                     position, right - left, 0.9 * height, left=left, **box_style
                 )
                 self.boxes_[-1].append(box)
-            if pitch * axes_inches(ax)[1] > LEAST_HEIGHT:
+            if pitch * axes_inches(ax)[1] > MIN_HEIGHT_WITH_TEXT:
                 text = _change_text(column, before, after[k], start_of_box, end_of_box)
                 _write_over(ax, text, start, end, position + TEXT_GAP * pitch)
         if n_lines > 1:
@@ -286,7 +287,7 @@ def _draw_arrow(
     style: Style | None,
 ) -> PolyCollection:
     """An arrow, with a point where it ends if it is too short to be seen."""
-    head = HEAD * np.ptp(ax.get_xlim())
+    head = HEAD_WIDTH * np.ptp(ax.get_xlim())
     if abs(end - start) < head / 3:
         ax.plot([end], [position], "o", color=seen(colour, ax), markersize=4)
     ends = np.array([start]), np.array([end]), np.array([position])
@@ -299,11 +300,11 @@ def _write_over(ax: Axes, text: str, start: float, end: float, position: float) 
     inches = len(text) / CHARACTERS_PER_INCH
     room_left = (start - left) / (right - left) * axes_inches(ax)[0]
     room_right = axes_inches(ax)[0] - room_left
-    backwards = (
-        room_left > min(inches, room_right)
-        if end < start
-        else room_right < min(inches, room_left)
-    )
-    text_style: Style = {"ha": "right" if backwards else "left"}
+    if end < start:
+        is_to_left = room_left > min(inches, room_right)
+    else:
+        is_to_left = room_right < min(inches, room_left)
+    text_style: Style = {"ha": "right" if is_to_left else "left"}
     text_style["annotation_clip"] = False
-    write_near(ax, text, (start, position), (-3 if backwards else 3, 0), **text_style)
+    offset = (-3 if is_to_left else 3, 0)
+    write_near(ax, text, (start, position), offset, **text_style)

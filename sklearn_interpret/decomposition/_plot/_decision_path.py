@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret._plotting.sources import Data
 
-MEAN_COLOUR = PALETTE[0]
+_MEAN_COLOUR = PALETTE[0]
 
 
 @dataclass(eq=False, repr=False)
@@ -150,21 +150,21 @@ class DecisionPathDisplay(Display):
         position = row_position(row, rows.n_rows, "row")
         sample = rows.take([position])
         path = inspector.decision_path(sample.native, tree=tree)
-        shares, model = path.are_shares, inspector.estimator_
+        are_shares, model = path.are_shares, inspector.estimator_
         tree_name, total = "", None
         if path.n_trees > 1:
             tree_name = f"tree {tree + 1} of {path.n_trees}"
-            if not shares:
+            if not are_shares:
                 explanation = inspector.explain(sample.native)
                 totals = np.ravel(explanation.predictions_or_sums)
                 total = float(totals[path.output])
         return cls(
             path.conditions,
-            path.means if shares else path.means[:, 0],
+            path.means if are_shares else path.means[:, 0],
             path.cover,
-            deviations=None if shares else path.deviations[:, 0],
-            output_names=list(model.classes_) if shares else None,
-            response_name="share" if shares else inspector._response_name,
+            deviations=None if are_shares else path.deviations[:, 0],
+            output_names=list(model.classes_) if are_shares else None,
+            response_name="share" if are_shares else inspector._response_name,
             count_name=path.cover_name,
             tree_name=tree_name,
             total=total,
@@ -174,7 +174,7 @@ class DecisionPathDisplay(Display):
     def _arrays(
         self,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
-        """Values (d,) or (d, k), numbers of rows, deviations or None; checked."""
+        """Checked values (n_nodes[, n_outputs]), numbers of rows, and deviations."""
         n_nodes = len(self.conditions)
         shapes, owner = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
         values = checked_numbers(self.values, "values", shapes, owner)
@@ -204,15 +204,15 @@ class DecisionPathDisplay(Display):
         (ax,) = canvas.main
         self.ax_ = ax
         name_rows(ax, self.conditions)
-        places = np.arange(len(counts))[::-1]
+        heights = np.arange(len(counts))[::-1]
         self.bars_: list[Any] = []
         self.lines_: list[Any] = []
         self.legend_: Legend | None = None
         if values.ndim == 2:
-            self._draw_shares(canvas, places, values, node_kw)
+            self._draw_shares(canvas, heights, values, node_kw)
         else:
-            self._draw_means(ax, places, values, deviations, node_kw)
-        self.texts_ = self._write_counts(ax, places, counts)
+            self._draw_means(ax, heights, values, deviations, node_kw)
+        self.texts_ = self._write_counts(ax, heights, counts)
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.set_xlabel(literal(self._label(values)))
         return self
@@ -221,15 +221,15 @@ class DecisionPathDisplay(Display):
         return list(map(str, self._named_outputs(shares.shape[1])))
 
     def _label(self, values: NDArray[np.float64]) -> str:
-        tree = f" in {self.tree_name}" if self.tree_name else ""
+        """Label of the x axis."""
+        suffix = f" in {self.tree_name}" if self.tree_name else ""
         if self.row_name is not None:
-            tree += f", {row_text(self.row_name)}"
+            suffix += f", {row_text(self.row_name)}"
         if values.ndim == 2:
-            return f"Share of the classes{tree}"
-        spread = (
-            "" if self.deviations is None else " ± standard deviation of its leaves"
-        )
-        label = f"{self._response_label(None)}{tree}, mean of the node{spread}"
+            return f"Share of the classes{suffix}"
+        label = f"{self._response_label(None)}{suffix}, mean of the node"
+        if self.deviations is not None:
+            label += " ± standard deviation of its leaves"
         if self.total is not None:
             label += f"\nAll trees together: {number_text(self.total, 4)}"
         return label
@@ -237,12 +237,12 @@ class DecisionPathDisplay(Display):
     def _draw_shares(
         self,
         canvas: Canvas,
-        places: NDArray[np.intp],
+        heights: NDArray[Any],
         shares: NDArray[np.float64],
         style: Style | None,
     ) -> None:
         """Shares of the classes, one behind the other."""
-        self.bars_ = draw_stacked_bars(self.ax_, places, shares, style, height=0.62)
+        self.bars_ = draw_stacked_bars(self.ax_, heights, shares, style, height=0.62)
         self.ax_.set_xlim(0, 1)
         handles: list[Artist] = [bars.patches[0] for bars in self.bars_]
         self.legend_ = add_legend(canvas, handles, self._class_names(shares))
@@ -250,7 +250,7 @@ class DecisionPathDisplay(Display):
     def _draw_means(
         self,
         ax: Axes,
-        positions: Any,
+        heights: NDArray[Any],
         means: NDArray[np.float64],
         deviations: NDArray[np.float64] | None,
         style: Style | None,
@@ -258,29 +258,29 @@ class DecisionPathDisplay(Display):
         """Means from node to node, and deviations around them."""
         ax.axvline(means[0], color=shade(ax, 0.4), linewidth=0.8, linestyle=":")
         if deviations is not None:
-            reach = means - deviations, means + deviations
-            ax.hlines(positions, *reach, color=shade(ax, 0.3), linewidth=5, zorder=1.5)
-        self.lines_ = [draw_line(ax, means, positions, MEAN_COLOUR, style)]
-        sides = {-1: "right", 0: "center", 1: "left"}  # away from the line from above
-        moves = np.sign(np.diff(means, prepend=means[0]))
-        for mean, position, move in zip(means, positions, moves, strict=True):
-            text, text_style = number_beside(mean, np.ptp(means)), {"ha": sides[move]}
-            write_near(ax, text, (mean, position), (move, 6), over=0.7, **text_style)
+            low, high = means - deviations, means + deviations
+            line_style: Style = {"color": shade(ax, 0.3), "linewidth": 5}
+            ax.hlines(heights, low, high, zorder=1.5, **line_style)
+        self.lines_ = [draw_line(ax, means, heights, _MEAN_COLOUR, style)]
+        # Numbers stand away from the line that comes from the node above.
+        alignments = {-1: "right", 0: "center", 1: "left"}
+        signs = np.sign(np.diff(means, prepend=means[0]))
+        for mean, height, sign in zip(means, heights, signs, strict=True):
+            text = number_beside(mean, np.ptp(means))
+            text_style: Style = {"ha": alignments[sign]}
+            write_near(ax, text, (mean, height), (sign, 6), over=0.7, **text_style)
         ax.margins(x=0.15)  # for the numbers at the points
         plain_number_ticks(ax)
 
     def _write_counts(
-        self, ax: Axes, positions: NDArray[np.intp], counts: NDArray[np.float64]
+        self, ax: Axes, heights: NDArray[Any], counts: NDArray[np.float64]
     ) -> list[Any]:
         """Numbers of training rows to the right of the nodes, with a heading."""
         lines = [(len(counts) - 0.45, self.count_name)]
-        lines += zip(
-            positions, (number_text(count, 4) for count in counts), strict=True
-        )
+        lines += zip(heights, (number_text(count, 4) for count in counts), strict=True)
         text_style: Style = {"va": "center", "xycoords": ax.get_yaxis_transform()}
         return [
-            write_near(ax, text, (1.02, position), **text_style)
-            for position, text in lines
+            write_near(ax, text, (1.02, height), **text_style) for height, text in lines
         ]
 
     def to_frame(self) -> Any:

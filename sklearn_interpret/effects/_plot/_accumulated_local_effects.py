@@ -147,20 +147,16 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
 
     def _effect(self, entry: int) -> Effect:
         errors, effects = self.standard_errors, self.effects[entry]
+        n_axes = self._n_axes(entry)
         effect_kwargs: dict[str, Any] = self._band(
             entry, effects, errors, self.fold_effects
         )
-        ends = {"low": self.intervals_low, "high": self.intervals_high}
-        for name, band_ends in ends.items():
-            if (
-                self.fold_effects is None
-                and band_ends is not None
-                and band_ends[entry] is not None
-            ):
-                effect_kwargs[name] = with_outputs(
-                    band_ends[entry], self._n_axes(entry)
-                )
-        if self.interval_counts is not None and self._n_axes(entry) == 2:
+        intervals = {"low": self.intervals_low, "high": self.intervals_high}
+        for name, ends in intervals.items():
+            if self.fold_effects is not None or ends is None or ends[entry] is None:
+                continue
+            effect_kwargs[name] = with_outputs(ends[entry], n_axes)
+        if self.interval_counts is not None and n_axes == 2:
             effect_kwargs["counts"] = np.asarray(self.interval_counts[entry])
         if self.by_similarity is not None:
             effect_kwargs["by_similarity"] = tuple(
@@ -187,8 +183,10 @@ def on_common_edges(
             np.concatenate([inspector.edges_[entry] for inspector in inspectors])
         )
         for inspector in inspectors:
-            for by_entry in (getattr(inspector, name) for name in curves):
-                edges, values = inspector.edges_[entry], np.atleast_2d(by_entry[entry])
+            edges = inspector.edges_[entry]
+            for name in curves:
+                by_entry = getattr(inspector, name)  # a list of the copy
+                values = np.atleast_2d(by_entry[entry])
                 interpolated = interpolate(days(all_edges), days(edges), values)
                 by_entry[entry] = drop_single_output(interpolated.T)
             inspector.edges_[entry] = all_edges

@@ -15,7 +15,7 @@ from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._plotting.displays import ModelsMixin
 from sklearn_interpret._plotting.labels import row_text
 from sklearn_interpret._plotting.panels.displays import effect_columns, fold_band
-from sklearn_interpret._plotting.panels.lines import level_places
+from sklearn_interpret._plotting.panels.lines import Mark, level_places
 from sklearn_interpret.effects._individual_conditional_expectation import (
     GridInspector,
     IndividualConditionalExpectation,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._plotting.displays import LabelNames
     from sklearn_interpret._plotting.panels.lines import (
         Effect,
         LinePanel,
@@ -150,15 +151,16 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
 
     @classmethod
     def _parameter_names(cls) -> set[str]:
-        curves_of_all = {"center", "derivative", "subsample", "random_state"}
-        return super()._parameter_names() - curves_of_all
+        # Parameters of the curves of all rows.
+        unused = {"center", "derivative", "subsample", "random_state"}
+        return super()._parameter_names() - unused
 
     @classmethod
     def _of_models(
         cls,
         models: dict[str, BaseEstimator],
         data: Data,
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         **params: Any,
     ) -> Self:
@@ -179,28 +181,29 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         features: Any = None,
         **models: Any,
     ) -> Self:
-        grid_inspectors = [
+        row_inspectors = [
             inspect_row(inspector, data.X, row, chosen_entries(inspector, features))
             for inspector in inspectors
         ]
-        check_outputs(grid_inspectors)
+        check_outputs(row_inspectors)
+        first = row_inspectors[0]
         profiles = zip(
-            *(inspector.average_ for inspector in grid_inspectors), strict=True
+            *(inspector.average_ for inspector in row_inspectors), strict=True
         )
-        arrays = {"grid_values": grid_inspectors[0].grid_values_}
-        arrays["profiles"] = list(map(np.stack, profiles))
-        settings = {**models, "row": names_of_rows(data.X, as_rows(data.X).n_rows)[row]}
-        settings["row_values"] = grid_inspectors[0].row_values_
-        settings["prediction"] = np.stack(
-            [inspector.prediction_ for inspector in grid_inspectors]
-        )
-        return cls._from_arrays(
-            grid_inspectors,
-            arrays,
-            data,
-            range(len(grid_inspectors[0].axes_)),
-            settings,
-        )
+        arrays = {
+            "grid_values": first.grid_values_,
+            "profiles": list(map(np.stack, profiles)),
+        }
+        settings = {
+            **models,
+            "row": names_of_rows(data.X, as_rows(data.X).n_rows)[row],
+            "row_values": first.row_values_,
+            "prediction": np.stack(
+                [inspector.prediction_ for inspector in row_inspectors]
+            ),
+        }
+        entries = range(len(first.axes_))
+        return cls._from_arrays(row_inspectors, arrays, data, entries, settings)
 
     def _by_model(self, entry: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Profiles (m, k, G) of an entry and predictions (m, k)."""
@@ -210,8 +213,8 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     def _effect(self, entry: int) -> Effect:
         """One feature, with the mean over models."""
         profiles, predictions = self._by_model(entry)
-        of_folds = self.models is None and len(profiles) > 1
-        band = fold_band(profiles, 1, self._splits) if of_folds else {}
+        are_folds = self.models is None and len(profiles) > 1
+        band = fold_band(profiles, 1, self._splits) if are_folds else {}
         grid, mean = self.grid_values[entry], profiles.mean(axis=0)
         effect = self._entry(entry, grid, mean, **band)
         if is_missing(self.row_values[entry]) and effect.levels is None:
@@ -247,7 +250,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             (value,) = level_places([value], panel.levels)
         elif is_missing(value):
             return replace(panel, missing=predictions)
-        return replace(panel, mark=(row_text(self.row), days(value), predictions))
+        return replace(panel, mark=Mark(row_text(self.row), days(value), predictions))
 
     def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         if self.models is None:

@@ -26,6 +26,7 @@ from sklearn_interpret._plotting.panels.lines import (
     level_places,
 )
 from sklearn_interpret._plotting.sources import (
+    Taker,
     fold_estimators,
     inspectors_of_folds,
     is_inspector,
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._core.statistics.refits import Splits
-    from sklearn_interpret._plotting.sources import Data, Taker
+    from sklearn_interpret._plotting.displays import LabelNames
+    from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
 
 # Displays of the methods that are compared, and names of these in the legend.
@@ -168,12 +170,12 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
         kinds = [display._kinds[0] for display in COMPARED.values()]
-        takers = [(parameter_names(kind) - {"features"}, kind) for kind in kinds]
-        takers.append((keyword_names(cls.plot), cls.plot))
+        takers = [Taker(parameter_names(kind) - {"features"}, kind) for kind in kinds]
+        takers.append(Taker(keyword_names(cls.plot), cls.plot))
         if method == "from_estimators":
-            chosen = cls._choices - {"methods"}, cls._from_inspector
-            return [chosen, ({"effect"}, cls._of_models), *takers]
-        return [(cls._choices, cls._from_inspector), *takers]
+            choices = Taker(cls._choices - {"methods"}, cls._from_inspector)
+            return [choices, Taker({"effect"}, cls._of_models), *takers]
+        return [Taker(cls._choices, cls._from_inspector), *takers]
 
     @classmethod
     def _of_estimator(
@@ -181,7 +183,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         estimator: Any,
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
     ) -> Self:
         if isinstance(estimator, BaseInspector):
@@ -201,7 +203,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         cv_results: Mapping[str, Any],
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         **settings: Any,
     ) -> Self:
@@ -216,7 +218,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         cls,
         models: dict[str, BaseEstimator],
         data: Data,
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         *,
         effect: str = "partial_dependence",
@@ -240,7 +242,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         folds: Sequence[Sequence[Any]],
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         *,
         again: bool = False,
@@ -263,29 +265,32 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         for position, (method, method_params) in enumerate(
             zip(methods, parameters, strict=True)
         ):
+            # A fold has one predictor for all methods, or an inspector for each.
             estimators = [fold[position % len(fold)] for fold in folds]
-            # With fitted inspectors, weights only define the mean that becomes zero.
-            is_fitted = is_inspector(estimators[0]) and not again
+            method_data = data
+            if is_inspector(estimators[0]) and not again:
+                # Weights only define the mean that becomes zero.
+                method_data = data._replace(sample_weight=None)
+            else:
+                method_params = {**method_params, "features": [feature]}
             inspectors[method] = inspectors_of_folds(
                 estimators,
-                data._replace(sample_weight=None) if is_fitted else data,
-                method_params
-                if is_fitted
-                else {**method_params, "features": [feature]},
+                method_data,
+                method_params,
                 kinds=COMPARED[method]._kinds,
                 display=cls.__name__,
                 again=again,
             )
             check_outputs(inspectors[method])
-        lines = list(inspectors.values())
-        if models is not None:
+        inspectors_of_lines = list(inspectors.values())
+        if models is not None:  # they were passed as folds, of one method
             methods = methods * len(models)
-            lines = [[inspector] for inspector in lines[0]]
+            inspectors_of_lines = [[inspector] for inspector in inspectors_of_lines[0]]
         make = cls._from_folds if again else cls._from_inspector
         choices |= {"methods": methods}
-        display = make(lines, data, models=models, **choices)
+        display = make(inspectors_of_lines, data, models=models, **choices)
         display._splits = splits
-        display._name_response(lines[0], *names)
+        display._name_response(inspectors_of_lines[0], *names)
         return display.plot(ax=ax, **plot_kwargs)
 
     @classmethod
@@ -422,15 +427,16 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     def _panel(self, effects: list[Effect], output: int, order: str) -> LinePanel:
         """All lines on one output."""
         levels, by_similarity = self._levels(effects), self.by_similarity
-        first, _ = effects[0].levels_in(order)
-        if order == "effect" and levels is not None and first is not None:
-            places = level_places(levels, first)  # NaN, sorted last, if missing
+        levels_by_effect, _ = effects[0].levels_in(order)
+        if order == "effect" and levels is not None and levels_by_effect is not None:
+            # NaN, sorted last, for levels that the first effect lacks.
+            places = level_places(levels, levels_by_effect)
             levels = [
                 levels[position] for position in np.argsort(places, kind="stable")
             ]
             by_similarity = False
         outputs = self._named_outputs(len(effects[0].values))
-        several = len(outputs) > 1
+        several_outputs = len(outputs) > 1
         names = [TEXTS.get(method, method) for method in self.methods]
         quantity, palette = "Centred effect", _method_colours(self.methods)
         if self.models is not None:
@@ -444,10 +450,10 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             self.feature_name,
             series,
             quantity,
-            self._response_label(self.output_names, None if several else 0),
+            self._response_label(self.output_names, None if several_outputs else 0),
             levels=levels,
             data=self.data,
-            title=outputs[output] if several else None,
+            title=outputs[output] if several_outputs else None,
             zero=True,
             by_similarity=by_similarity,
         )
@@ -456,10 +462,11 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         """Levels of all lines in one order, or None for a feature without levels."""
         if effects[0].levels is None:
             return None
-        pairs = list(zip(self.methods, effects, strict=True))
-        pairs.sort(key=lambda pair: pair[0] != "accumulated_local_effects")
+        # Accumulated local effects, whose levels may be ordered by similarity, first.
+        is_later = [method != "accumulated_local_effects" for method in self.methods]
         levels: dict[Any, Any] = {}
-        for _, effect in pairs:
+        for position in np.argsort(is_later, kind="stable"):
+            effect = effects[position]
             for level in effect.places[0]:
                 levels.setdefault(label_key(level), level)
         return list(levels.values())
@@ -525,10 +532,10 @@ def mean_at_rows(inspector: BaseEffect, entry: int, data: Data) -> NDArray[np.fl
     """Weighted means (k,) over the rows of the effect of an entry."""
     one_way = [len(axes) == 1 for axes in inspector.axes_]
     n_outputs = len(inspector.output_names_)
-    first = n_outputs * sum(one_way[:entry])
+    first_column = n_outputs * sum(one_way[:entry])
     # `set_output` may have chosen a frame.
     at_rows = np.asarray(inspector.transform(data.X), dtype=np.float64)
-    at_rows = at_rows[:, first : first + n_outputs]
+    at_rows = at_rows[:, first_column : first_column + n_outputs]
     weights = data.sample_weight
     weights = np.ones(len(at_rows)) if weights is None else weights
     is_finite = np.isfinite(at_rows).all(axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
 
-MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
+MAX_DATA_ROWS = 5000  # largest number of rows whose data a display keeps
 
 
 def most_varied(effects: list[Effect]) -> NDArray[np.intp]:
@@ -70,13 +70,15 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _choices = frozenset({"features"})
     _options = {"order": ("levels", "effect")}
     _shows_rows = _inspects_again = True
+    # Arguments that are attributes of the inspector: of several folds those of the
+    # first, their means, or none.
     _points: ClassVar[tuple[str, ...]]
     _means: ClassVar[tuple[str, ...]]
     _spreads: ClassVar[tuple[str, ...]] = ()
-    _by_fold: ClassVar[str]
+    _by_fold: ClassVar[str]  # argument with the effects of each fold
     _quantity: ClassVar[str] = ""
     _left_out = list[str]()  # columns without an effect
-    _zero = False
+    _zero = False  # whether effects are differences from zero
     _artist_names = (
         *EntryDisplay._artist_names,
         "contours",
@@ -104,13 +106,11 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     @classmethod
     def _from_folds(cls, inspectors: Sequence[Any], data: Data, **choices: Any) -> Self:
         check_outputs(inspectors)
-        first, effects = inspectors[0], f"{cls._means[0]}_"
+        first = inspectors[0]
         arrays = {name: getattr(first, f"{name}_") for name in cls._points}
         arrays |= {name: _mean(inspectors, f"{name}_") for name in cls._means}
-        effects_by_entry = zip(
-            *(getattr(inspector, effects) for inspector in inspectors), strict=True
-        )
-        arrays[cls._by_fold] = list(map(np.stack, effects_by_entry))
+        by_fold = [getattr(inspector, f"{cls._means[0]}_") for inspector in inspectors]
+        arrays[cls._by_fold] = list(map(np.stack, zip(*by_fold, strict=True)))
         entries = range(len(first.axes_))
         return cls._from_arrays(inspectors, arrays, data, entries, choices)
 
@@ -123,7 +123,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         entries: list[int] | range,
         choices: dict[str, Any],
     ) -> Self:
-        """The display of those entries of the inspectors."""
+        """The display of some entries, with arrays that have all of them."""
         first = inspectors[0]
         by_feature = [
             getattr(
@@ -150,12 +150,12 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 for axes, columns in zip(first.axes_, first.features_, strict=True)
             ],
         }
-        by_entry: dict[str, Any] = {
+        arrays_of_entries: dict[str, Any] = {
             name: None if values is None else [values[entry] for entry in entries]
             for name, values in arrays.items()
         }
         display = cls(
-            **by_entry,
+            **arrays_of_entries,
             output_names=output_texts(first),
             response_name=response_name(first),
             **cls._settings_of(first, data.X, **choices),
@@ -298,20 +298,14 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         quantity = self._quantity_name()
         supported = np.where(effect.has_rows, effect.values, np.nan)
         limits = colour_limits(supported, self._zero, self._negligible())
-        return [
-            (
-                SurfacePanel(
-                    effect,
-                    output,
-                    limits,
-                    quantity,
-                    self._response_text(output),
-                    self._zero,
-                ),
-                None,
+        panels: list[tuple[Panel, Panel | None]] = []
+        for output in range(len(effect.values)):
+            response = self._response_text(output)
+            panel = SurfacePanel(
+                effect, output, limits, quantity, response, diverging=self._zero
             )
-            for output in range(len(effect.values))
-        ]
+            panels.append((panel, None))
+        return panels
 
     def _line_panel(
         self,
@@ -343,13 +337,11 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     def _negligible(self) -> float:
         """Size of rounding errors, relative to the display's largest effect."""
-        largest = [
-            np.abs(values[np.isfinite(values)]).max(initial=0.0)
-            for values in (
-                self._effect(entry).values for entry in range(self._n_entries)
-            )
-        ]
-        return max(1e-9 * max(largest), 1e-12)
+        largest = 0.0
+        for entry in range(self._n_entries):
+            values = self._effect(entry).values
+            largest = np.abs(values[np.isfinite(values)]).max(initial=largest)
+        return max(1e-9 * largest, 1e-12)
 
     def _response_text(self, output: int | None) -> str:
         return self._response_label(self.output_names, output)
@@ -381,7 +373,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
 
 def increasing(values: Any, axes: tuple[Axis, ...]) -> Any:
-    """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, by sorted grids."""
+    """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, sorted by these."""
     orders = [axis.order for axis in axes]
     if isinstance(values, tuple):
         return tuple(grid[order] for grid, order in zip(values, orders, strict=True))
@@ -433,10 +425,18 @@ def data_along(inspector: BaseEffect, data: Data) -> list[Any]:
     return [entry if len(entry) > 1 else entry[0] for entry in values]
 
 
-def values_of(
+class ColourFeature(NamedTuple):
+    """The feature whose values colour the curves of rows."""
+
+    name: str
+    values: NDArray[Any]  # of the rows that have curves
+    levels: list[Any] | None  # None of a number
+
+
+def colour_feature(
     inspector: BaseEffect, X: Any, feature: int | str, indices: NDArray[np.intp]
-) -> tuple[str, NDArray[Any], list[Any] | None]:
-    """Name, values in some rows, and levels (None of a number) of a single feature."""
+) -> ColourFeature:
+    """The feature that is named, at the rows that have curves."""
     rows = as_rows(X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
     column = feature_index(feature, rows.names, named=rows.named, parameter="color_by")
@@ -449,7 +449,7 @@ def values_of(
     categorical = bool(inspector.categorical_features_[column])
     values = values_along((column,), rows, categorical)
     levels = list(rows.encode((column,))[1]) if categorical else None
-    return rows.names[column], values, levels
+    return ColourFeature(rows.names[column], values, levels)
 
 
 def chosen_entries(inspector: BaseEffect, features: Any) -> list[int]:

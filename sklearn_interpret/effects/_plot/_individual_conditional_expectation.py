@@ -22,7 +22,7 @@ from sklearn_interpret._plotting.panels.lines import PlotOptions, Shades, Spread
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
-from sklearn_interpret.effects._plot._effect import EffectDisplay, values_of
+from sklearn_interpret.effects._plot._effect import EffectDisplay, colour_feature
 
 if TYPE_CHECKING:
     from sklearn_interpret._plotting.panels.lines import Artists, Effect, Panel, Series
@@ -158,9 +158,10 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         rows = inspector.sample_indices_
         settings = {"centered": inspector.center is not None, "rows": rows}
         if color_by is not None:
-            names = "color_by", "color_values", "color_levels"
-            values = values_of(inspector, X, color_by, rows)
-            settings |= zip(names, values, strict=True)
+            feature = colour_feature(inspector, X, color_by, rows)
+            settings["color_by"] = feature.name
+            settings["color_values"] = feature.values
+            settings["color_levels"] = feature.levels
         return settings
 
     def _quantity_name(self) -> str:
@@ -254,6 +255,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     def _drawn_rows(
         self, n_curves: int | None, random_state: int | np.random.RandomState | None
     ) -> NDArray[np.intp]:
+        """Positions of the rows whose curves are drawn, at random."""
         n_rows = self._curves_of(0).shape[1]
         if n_curves is None or n_curves >= n_rows:
             return np.arange(n_rows)
@@ -325,6 +327,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     def _spread_panel(
         self, entry: int, output: int, series: Series
     ) -> SpreadPanel | None:
+        """The panel of the spread of slopes, in the style of a line; None without."""
         spread = _of_entry(self.derivative_std, entry, 1)
         if spread is None:
             return None

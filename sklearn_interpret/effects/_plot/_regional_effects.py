@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -34,7 +35,7 @@ from sklearn_interpret.effects._plot._effect import (
     most_varied,
     output_texts,
 )
-from sklearn_interpret.effects._regional_effects import RegionalEffects
+from sklearn_interpret.effects._regional_effects import RegionalEffects, SplitTest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
     from sklearn_interpret.explanations import Condition
 
 ALL_ROWS, IN_REGION = "effect over all rows", "effect in the region"
-NAMES = {" rows": "single rows", " folds": ALL_ROWS}  # in the legend
+# Texts of the legend for those of `LinePanel`, without the number in front: the effect
+# over all rows is drawn as the line of a fold.
+LEGEND_TEXTS = {" rows": "single rows", " folds": ALL_ROWS}
 TITLE_LINES = 3  # largest number of lines of conditions
 MOST_LEAVES = 8  # the tests of more regions have no room in a panel
 LEAF_HEIGHT = 0.5  # inches for the number of a region below the tests
@@ -193,7 +196,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
                 lines[name] = curves - curves.mean(axis=-1, keepdims=True)
         tree: dict[str, Any] = {"left": [], "right": [], "tests": []}
         division = 0 if inspector.joint else entry
-        _flatten_tests(inspector._tests(inspector._roots[division]), tree)
+        _add_tests(inspector._tests(inspector._roots[division]), tree)
         regions, index = inspector._divisions[division], inspector.sample_indices_
         rows = inspector._check_rows(data.X, reset=False)
         if index.max() >= rows.n_rows:
@@ -301,7 +304,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         outputs: NDArray[np.intp],
         n_curves: int | None,
     ) -> RegionPanel:
-        single = len(outputs) == 1
+        has_one_output = len(outputs) == 1
         panel_kwargs: dict[str, Any] = {}
         heading = "All rows"
         if len(self.conditions) > 1:
@@ -312,11 +315,11 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             heading += f" ({len(inside)} row{'s'[: len(inside) != 1]})"
             if self.data is not None:
                 panel_kwargs["data"] = np.asarray(self.data)[inside]
-            if single and self.individual is not None and n_curves != 0:
-                step = -(-len(inside) // (n_curves or len(inside)))
+            if has_one_output and self.individual is not None and n_curves != 0:
+                step = ceil(len(inside) / (n_curves or len(inside)))
                 curves = with_outputs(self.individual, 2)[outputs[0]]
                 panel_kwargs["curves"] = curves[inside[::step]]
-        words = lines_of(self.conditions[position], NAME_WIDTH, TITLE_LINES)
+        condition_lines = lines_of(self.conditions[position], NAME_WIDTH, TITLE_LINES)
         names, palette = self._named_outputs(len(effect.values)), colours(len(outputs))
         return RegionPanel(
             self.feature_name,
@@ -325,10 +328,10 @@ class RegionalEffectDisplay(Display, PanelDisplay):
                 for output, colour in zip(outputs, palette, strict=True)
             ],
             "ALE, mean 0" if self.individual is None else "Centred ICE",
-            self._response_label(self.output_names, 0 if single else None),
+            self._response_label(self.output_names, 0 if has_one_output else None),
             levels=effect.levels,
             by_similarity=self.by_similarity,
-            heading="\n".join([heading, *words]),
+            heading="\n".join([heading, *condition_lines]),
             **panel_kwargs,
         )
 
@@ -374,7 +377,7 @@ class RegionPanel(LinePanel):
         artists = super().draw(ax, options)
         entries = artists.entries
         for text in sorted(entries, key=lambda text: text.endswith(" folds")):
-            name = NAMES.get(text.lstrip("0123456789"), text)
+            name = LEGEND_TEXTS.get(text.lstrip("0123456789"), text)
             entries[name] = entries.pop(text)
         return artists
 
@@ -388,7 +391,7 @@ class RegionPanel(LinePanel):
 class TreePanel:
     """The splits, above the numbers of the regions."""
 
-    tree: dict
+    tree: dict[str, Any]  # as `draw_tests` takes it
 
     values_along = None
     tidy_numbers = staticmethod(lambda ax: None)
@@ -421,14 +424,17 @@ class TreePanel:
 
 
 def _condition_text(condition: Condition | str) -> str:
+    """A condition with a sign for "less than or equal"."""
     return str(condition).replace(" <= ", " ≤ ")
 
 
-def _flatten_tests(tests: tuple[Any, ...] | None, tree: dict[str, Any]) -> int:
-    """Add nested splits to the lists that `draw_tests` takes; return the node."""
-    node, (test, *branches) = len(tree["tests"]), tests or ("",)
-    for name, value in (("left", -1), ("right", -1), ("tests", _condition_text(test))):
-        tree[name].append(value)
-    for name, branch in zip(("left", "right"), branches, strict=False):
-        tree[name][node] = _flatten_tests(branch, tree)
+def _add_tests(test: SplitTest | None, tree: dict[str, Any]) -> int:
+    """Add a test, or a leaf, to the lists that `draw_tests` takes; return its node."""
+    node = len(tree["tests"])
+    tree["tests"].append(_condition_text(test.condition if test else ""))
+    tree["left"].append(-1)  # a leaf, until there are children
+    tree["right"].append(-1)
+    if test is not None:
+        tree["left"][node] = _add_tests(test.below, tree)
+        tree["right"][node] = _add_tests(test.elsewhere, tree)
     return node

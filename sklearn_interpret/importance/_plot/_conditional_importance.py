@@ -37,10 +37,11 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret._plotting.sources import Data
 
-_WIDTH, _HEADING = 6.0, 0.4  # inches of a figure, and of what is above its axes
-_COLUMN = 46  # points, the width of a column of scores
+_WIDTH = 6.0  # inches of a figure without columns of scores
+_HEADING_HEIGHT = 0.4  # inches of the headings above the axes
+_COLUMN_WIDTH = 46  # points of a column of scores
 _POINTS_PER_INCH = 72
-# Columns of scores of the two models behind a test.
+# Columns with the scores of the two models behind a test.
 _SCORES = "target R²", "feature R²"
 # Marks of selected features.
 _MARK = {"marker": "D", "s": 30, "zorder": 3}
@@ -181,31 +182,31 @@ class ConditionalImportanceDisplay(Display):
         """
         table = self._columns(max_entries)
         scores = {name: table[name] for name in _SCORES if name in table}
-        width = _WIDTH + len(scores) * _COLUMN / _POINTS_PER_INCH
-        size = width, row_height(len(table["feature"])) + _HEADING
+        width = _WIDTH + len(scores) * _COLUMN_WIDTH / _POINTS_PER_INCH
+        size = width, row_height(len(table["feature"])) + _HEADING_HEIGHT
         canvas = self._make_canvas(ax, 1, 1, size)
         (self.ax_,) = canvas.main
         self._draw_bars(table, bar_kw)
         self.scores_ = self._write_scores(scores)
-        self.legend_ = self._explain(canvas, table["selected"])
+        self.legend_ = self._draw_legend(canvas, table["selected"])
         return self
 
     def _draw_bars(self, table: dict[str, Any], style: Style | None) -> None:
         """Bars, intervals, marks and p-values."""
-        ax, lengths, marked = self.ax_, table["importance"], table["selected"]
+        ax, lengths, selected = self.ax_, table["importance"], table["selected"]
         name_rows(ax, table["feature"])
         places = np.arange(len(lengths))[::-1]
         self.bars_ = draw_bars(
             ax, places, lengths, colours(1)[0], style, height=BAR_HEIGHT
         )
-        make_pale(self.bars_, ~marked)
+        make_pale(self.bars_, ~selected)
         ends = [np.zeros(len(lengths)), lengths]
         self.intervals_ = None
         if "low" in table:
             ends += [table["low"], table["high"]]
             self.intervals_ = draw_spreads(ax, places, *ends[2:])
         mark_style: Style = {"facecolor": ink(ax), "edgecolor": paper(ax), **_MARK}
-        self.marks_ = draw_points(ax, lengths[marked], places[marked], **mark_style)
+        self.marks_ = draw_points(ax, lengths[selected], places[selected], **mark_style)
         texts, reach = list(map(p_text, table["pvalue"])), np.max(ends, axis=0)
         self.labels_ = label_ends(ax, reach, places, lengths, texts=texts, gap=8)
         n_left_out = len(self.feature_names) - len(lengths)
@@ -237,6 +238,7 @@ class ConditionalImportanceDisplay(Display):
         return {"feature": [str(self.feature_names[j]) for j in order], **table}
 
     def _checked(self, name: str, shape: tuple[int, ...], **check_kwargs: bool) -> Any:
+        """An array of the display, or None; its shape fits the names."""
         values = getattr(self, name)
         owner = f"{len(self.feature_names)} feature names"
         if values is None:
@@ -253,22 +255,24 @@ class ConditionalImportanceDisplay(Display):
         number: dict[str, Any] = {"ha": "right", "va": "center"}
         number["xycoords"] = ("axes fraction", "data")
         for column, (name, values) in enumerate(scores.items(), start=1):
-            right, text = _COLUMN * column, name.replace(" ", "\n")
+            right, text = _COLUMN_WIDTH * column, name.replace(" ", "\n")
             write_near(self.ax_, text, (1, 1), (right, 3), **heading)
             for row, score in enumerate(values, start=1):
                 text = "" if np.isnan(score) else number_beside(score, 1.0)
-                anchor_and_offset = (1, len(values) - row), (right, 0)
-                written.append(write_near(self.ax_, text, *anchor_and_offset, **number))
+                anchor = (1, len(values) - row)
+                written.append(write_near(self.ax_, text, anchor, (right, 0), **number))
         return written
 
-    def _explain(self, canvas: Canvas, marked: NDArray[np.bool_]) -> Legend | None:
+    def _draw_legend(
+        self, canvas: Canvas, selected: NDArray[np.bool_]
+    ) -> Legend | None:
         """The legend of marks, pale bars and intervals."""
         below, above = (f"{self.pvalue_name} {sign} {self.alpha:g}" for sign in "<≥")
         entries: dict[str, Any] = {}
-        if marked.any():
+        if selected.any():
             entries[below] = self.marks_
-        if not marked.all():
-            entries[above] = self.bars_.patches[marked.argmin()]
+        if not selected.all():
+            entries[above] = self.bars_.patches[selected.argmin()]
         if self.intervals_ is not None:
             entries[f"{100 * (1 - self.alpha):.4g} % interval"] = self.intervals_
         return add_legend(canvas, list(entries.values()), list(entries))

@@ -52,13 +52,15 @@ FOLD_STYLE = {"s": 14, "linewidth": 0.8, "zorder": 3}
 class Lines:
     """The numbers of the lines of a display, the first on top."""
 
-    names: list  # name of each line
-    samples: list  # (n_lines, n_draws): the draws of each sample of rows
-    # Importances without a relation to the targets (n_lines, n_permutations).
-    null: np.ndarray | None
-    pvalues: np.ndarray | None  # (n_lines,): NaN for the line of the others
-    errors: np.ndarray | None  # (n_lines,): standard errors, zero for the others
-    n_others: int  # number of features that share the last line
+    names: list[str]
+    samples: list[
+        NDArray[np.float64]
+    ]  # draws of each sample of rows, (n_lines, n_draws)
+    # Importances of models of shuffled targets, (n_lines, n_permutations).
+    null: NDArray[np.float64] | None
+    pvalues: NDArray[np.float64] | None  # (n_lines,): NaN in a last line of others
+    errors: NDArray[np.float64] | None  # standard errors, zero in a last line of others
+    n_others: int  # number of features whose mean the last line is
 
     def __len__(self) -> int:
         return len(self.names)
@@ -205,8 +207,8 @@ default=None
                 'only: use kind="bar".'
             )
         two_samples = len(lines.samples) > 1
-        marks = lines.null is not None or lines.errors is not None
-        has_legend = several or two_samples or marks
+        has_marks = lines.null is not None or lines.errors is not None
+        has_legend = several or two_samples or has_marks
         height = row_height(len(lines), 0.44 if two_samples else 0.36)
         ax = self._take(ax, (WIDTH + LEGEND_WIDTH * has_legend, height))
         self.bars_: list[Any] = []
@@ -221,8 +223,14 @@ default=None
         self._finish(ends)
         return self
 
-    def _arrays(self) -> tuple[list[NDArray[np.float64]], Any, Any, Any]:
-        """Samples (p, r), null distribution, p-values, errors; they fit the names."""
+    def _checked(self, name: str, *shapes: tuple[int | None, ...]) -> Any:
+        """An array of the display, or None; its shape fits the names."""
+        values = getattr(self, name)
+        owner = f"{len(self.feature_names)} feature names"
+        return None if values is None else checked_numbers(values, name, shapes, owner)
+
+    def _lines(self, max_entries: int | None) -> Lines:
+        """The `Lines` of the features shown, and one for the mean of the others."""
         n_features = len(self.feature_names)
         samples = [
             self._checked(name, (n_features,), (n_features, None)).reshape(
@@ -233,16 +241,7 @@ default=None
         ]
         null = self._checked("null_importances", (None, n_features))
         errors = self._checked("standard_errors", (n_features,))
-        return samples, null, self._checked("pvalues", (n_features,)), errors
-
-    def _checked(self, name: str, *shapes: tuple[int | None, ...]) -> Any:
-        values = getattr(self, name)
-        owner = f"{len(self.feature_names)} feature names"
-        return None if values is None else checked_numbers(values, name, shapes, owner)
-
-    def _lines(self, max_entries: int | None) -> Lines:
-        """The `Lines` of the features shown, and one for the mean of the others."""
-        samples, null, pvalues, errors = self._arrays()
+        pvalues = self._checked("pvalues", (n_features,))
         selected, remaining = line_order(samples, self.no_effect, max_entries)
         names = [str(self.feature_names[j]) for j in selected]
         if len(remaining):
@@ -283,11 +282,14 @@ default=None
                 )
                 ends += [draws.min(axis=1), draws.max(axis=1)]
                 self._entries[text] = self.points_[0]
-            reach, name = self._learner_reach(lines), self._learner_text(LEARNER)
+            half_width, name = (
+                self._learner_half_width(lines),
+                self._learner_text(LEARNER),
+            )
             if draws.shape[1] > 1 and self.draws_name != "folds":
-                reach, name = deviation(draws), f"± 1 std of {text}"
-            if reach is not None:
-                low, high = means - reach, means + reach
+                half_width, name = deviation(draws), f"± 1 std of {text}"
+            if half_width is not None:
+                low, high = means - half_width, means + half_width
                 self.spreads_.append(draw_spreads(ax, places, low, high))
                 ends += [low, high]
                 self._entries[name] = self.spreads_[0]
@@ -307,7 +309,7 @@ default=None
                     self._entries.setdefault(f"p ≥ {self.alpha:g}", pale)
         return ends
 
-    def _learner_reach(self, lines: Lines) -> NDArray[np.float64] | None:
+    def _learner_half_width(self, lines: Lines) -> NDArray[np.float64] | None:
         """Half-widths (n_lines,) of the learner's intervals, or None.
 
         Those on training rows hold for test rows, too. The jackknife needs folds that
@@ -426,10 +428,10 @@ default=None
             if len(lines.samples) > 1:
                 columns["sample"] = label
             mean = {**columns, "importance": draws.mean(axis=1)}
-            reach = self._learner_reach(lines)
-            if reach is not None:
-                middle = mean["importance"]
-                mean |= {"low": middle - reach, "high": middle + reach}
+            half_width = self._learner_half_width(lines)
+            if half_width is not None:
+                mean["low"] = mean["importance"] - half_width
+                mean["high"] = mean["importance"] + half_width
             elif draws.shape[1] > 1:
                 mean["std"] = deviation(draws)
             if draws.shape[1] > 1:

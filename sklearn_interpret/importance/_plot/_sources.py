@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +17,6 @@ from sklearn_interpret.importance._partial_dependence import PartialDependenceIm
 from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
 from sklearn_interpret.importance._sage import SAGE
-
-if TYPE_CHECKING:
-    pass
 
 
 class ImportanceSources(FoldsMixin, Display):
@@ -98,7 +95,7 @@ default=None
 
     @classmethod
     def _refitted(cls, inspector: Any, data: Data) -> Any:
-        """The inspector's like, fitted on other rows."""
+        """A clone of the inspector, fitted on other rows with the same model."""
         if not isinstance(inspector, PermutationImportance):
             raise TypeError(
                 f"{cls.__name__} repeats a PermutationImportance on test rows, and no "
@@ -116,7 +113,7 @@ def _fold_means(folds: list[dict[str, Any]]) -> NDArray[np.float64]:
 
 
 def _arrays(inspector: Any, score_name: str | None) -> dict[str, Any]:
-    """Constructor arguments that hold what an inspector found."""
+    """Constructor arguments of the importances of an inspector."""
     results = getattr(inspector, "results_", {})
     if score_name is not None and score_name not in results:
         score_names = ", ".join(map(repr, results)) or "none to choose from"
@@ -169,9 +166,8 @@ def _change(inspector: Any, score_name: str | None) -> str:
     metrics = resolve_metrics(
         inspector.scoring, inspector.estimator_, inspector.response_method
     )
-    metric = {metric_of_score.name: metric_of_score for metric_of_score in metrics}.get(
-        score_name or "", metrics[0]
-    )
+    by_name = {metric.name: metric for metric in metrics}
+    metric = by_name.get(score_name or "", metrics[0])
     name = metric.name
     if inspector.scoring is None:
         name = {"r2": "R²", "zero_one": "accuracy"}.get(str(metric.row_loss), name)

@@ -187,7 +187,7 @@ default=None
             Bad input, or a model that cannot be fitted on the rows that are left.
         """
         rows, y = as_rows(X), np.asarray(y)
-        values, counts = _check_removal(rows, y, influence, sizes)
+        values, sizes = _check_removal(rows, y, influence, sizes)
         if n_draws is None:
             raise ValueError("n_draws=None must be a positive whole number.")
         check_count(n_draws, "n_draws")
@@ -198,19 +198,20 @@ default=None
         fitted = clone(model).fit(X, y)
         (metric,) = resolve_metrics(scoring, fitted)[:1]
         training = Training(fitted, model, rows, y, {}, None)
-        removed = [order[:size] for order in orders for size in counts]
+        removed = [order[:size] for order in orders for size in sizes]
         test = (X, y) if X_test is None else (X_test, np.asarray(y_test))
         scores = scores_without(training, removed, metric, test, n_jobs=n_jobs)
-        first, *random_scores = scores.reshape(len(orders), -1)
-        name = {"r2": "R²", "zero_one": "accuracy"}.get(
-            str(metric.row_loss), metric.name
-        )
+        by_influence, *at_random = scores.reshape(len(orders), -1)
+        score_name = metric.name
+        if scoring is None:
+            names = {"r2": "R²", "zero_one": "accuracy"}
+            score_name = names.get(str(metric.row_loss), metric.name)
         removal: dict[str, Any] = {
-            "sizes": counts,
-            "scores": first,
-            "random_scores": np.array(random_scores),
+            "sizes": sizes,
+            "scores": by_influence,
+            "random_scores": np.array(at_random),
+            "score_name": score_name,
         }
-        removal["score_name"] = metric.name if scoring is not None else name
         return cls(removal=removal).plot(ax, line_kw=line_kw, band_kw=band_kw)
 
     def plot(
@@ -278,6 +279,7 @@ default=None
     def _draw_bars(
         self, order: NDArray[np.intp], values: NDArray[np.float64], style: Style | None
     ) -> None:
+        """Bars of the training rows at some positions, the first on top."""
         ax, explanation = self.ax_, self._checked()
         texts = column_texts(values, signed=bool((values < 0).any()))
         names = self._names(order)
@@ -305,7 +307,8 @@ default=None
         names = []
         for position in order.tolist():
             value_texts = [
-                f"{name}={value_text(v[position], v)}" for name, v in columns
+                f"{name}={value_text(values[position], values)}"
+                for name, values in columns
             ]
             row_name = " ".join(str(explanation.training_names[position]).split())
             names.append(":\n".join(filter(None, [row_name, ", ".join(value_texts)])))
@@ -317,15 +320,17 @@ default=None
         line_style: Style | None,
         band_style: Style | None,
     ) -> None:
+        """Scores over numbers of rows left out, by influence and at random."""
         ax = self.ax_
         sizes = np.asarray(removal["sizes"])
         draws = np.asarray(removal["random_scores"])
         mean, std = draws.mean(axis=0), draws.std(axis=0)
         # So pale that the line stands out on it, on dark paper too.
-        pale = {"alpha": 0.22, **(band_style or {})}
-        grey = {"color": shade(ax, 0.55), "linestyle": "--", "linewidth": 1.6}
-        self.band_ = draw_band(ax, sizes, mean - std, mean + std, NEUTRAL_COLOUR, pale)
-        self.random_line_ = draw_line(ax, sizes, mean, NEUTRAL_COLOUR, grey)
+        band_style = {"alpha": 0.22, **(band_style or {})}
+        low, high = mean - std, mean + std
+        self.band_ = draw_band(ax, sizes, low, high, NEUTRAL_COLOUR, band_style)
+        dashed = {"color": shade(ax, 0.55), "linestyle": "--", "linewidth": 1.6}
+        self.random_line_ = draw_line(ax, sizes, mean, NEUTRAL_COLOUR, dashed)
         self.line_ = draw_line(ax, sizes, removal["scores"], PALETTE[0], line_style)
         ax.set_xlabel("Training rows left out")
         name = removal["score_name"].replace("_", " ")
@@ -365,7 +370,7 @@ default=None
 def _check_removal(
     rows: Rows, y: NDArray[Any], influence: ArrayLike, sizes: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Influence (n,) and increasing numbers of rows to leave out."""
+    """Checked influence (n_rows,), and increasing numbers of rows to leave out."""
     check_consistent_length(rows.native, y)
     shapes, owner = [(rows.n_rows,)], f"{rows.n_rows} training rows"
     values = checked_numbers(influence, "influence", shapes, owner)

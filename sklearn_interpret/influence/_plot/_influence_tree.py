@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Drawing(GlobalSurrogateDisplay):
-    """The drawing of a tree, in words of influence."""
+    """The drawing of a tree, with a legend about influence."""
 
     _legend_texts = ("Influence of the rows", "Their mean")
     _key = "bars: influence of the rows, line: their mean"
@@ -160,11 +160,11 @@ class InfluenceTreeDisplay(InfluenceSources):
         )
         tree = fit_surrogate(tree, rows, influence, np.ones(rows.n_rows))
         (inner,) = inner_predictors(tree)
-        words, leaves = read_tree(inner, rows)
+        tree_texts, leaves = read_tree(inner, rows)
         drawing = _Drawing(
             influence,
             tree.predict(rows.native),
-            trees=[words],
+            trees=[tree_texts],
             leaves=leaves,
             response_name="Influence",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,12 +24,21 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
-# Points of a contour, and characters of a row's name.
-_N_PLACES, _NAME_WIDTH = 400, 18
-# Height of a line of text, and width of a letter, in sizes of its font.
-_PITCH, _LETTER = 1.15, 0.6
-# Share of the axes beyond which a name has no room to the right.
+_CONTOUR_POINTS = 400
+_NAME_LENGTH = 18  # most characters of a row's name
+# Of text, in sizes of its font.
+_LINE_HEIGHT = 1.15
+_CHARACTER_WIDTH = 0.6
+# Share of the width of the axes beyond which a name has no room to the right.
 _FAR_RIGHT = 0.75
+
+
+class _NameBox(NamedTuple):
+    """The room that a name takes, in points."""
+
+    left: float
+    right: float
+    height: float
 
 
 @dataclass(eq=False, repr=False)
@@ -154,31 +163,31 @@ class RegressionInfluenceDisplay(Display):
             Arrays of different lengths; no row with a residual; a level that is not
             positive, or a negative number of names.
         """
-        frame = self._columns()
+        columns = self._columns()
         distances = np.asarray(levels, dtype=np.float64)
         if not (distances > 0).all():
             raise ValueError(f"levels={distances.tolist()} must be positive.")
         if max_names < 0:
             raise ValueError(f"max_names={max_names!r} must not be negative.")
-        leverages, residuals = frame["leverage"], frame["residual_studentized"]
-        places = np.stack([leverages, residuals])
+        leverages, residuals = columns["leverage"], columns["residual_studentized"]
+        points = np.stack([leverages, residuals])
         is_finite = np.isfinite(residuals)
         if not is_finite.any():
             raise ValueError("residuals holds no finite number: nothing can be drawn.")
         ax = self._take(ax)
-        order = np.argsort(-np.where(is_finite, frame["cooks_distance"], -np.inf))
+        order = np.argsort(-np.where(is_finite, columns["cooks_distance"], -np.inf))
         named = order[: min(max_names, is_finite.sum())]
         unnamed = np.setdiff1d(np.flatnonzero(is_finite), named)
         point_style: Style = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
         point_style |= {"s": point_area(int(is_finite.sum())), "style": point_kw}
         self.points_, self.named_points_ = (
-            draw_points(ax, *places[:, rows], color=seen(colour, ax), **point_style)
+            draw_points(ax, *points[:, rows], color=seen(colour, ax), **point_style)
             for rows, colour in ((unnamed, PALETTE[0]), (named, PALETTE[1]))
         )
         _set_limits(ax, leverages[is_finite], residuals[is_finite])
         ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)
         self._draw_contours(ax, distances, line_kw)
-        names = shorten_all([frame["row"][row] for row in named], _NAME_WIDTH)
+        names = shorten_all([columns["row"][row] for row in named], _NAME_LENGTH)
         self.texts_ = _name_points(ax, leverages[named], residuals[named], names)
         label = "Leverage"
         if not is_finite.all():
@@ -209,19 +218,18 @@ class RegressionInfluenceDisplay(Display):
     ) -> None:
         """Contours above and below zero, named in the middle of their visible part."""
         (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-        heights = np.linspace(0, max(-bottom, top), _N_PLACES)
+        residuals = np.linspace(0, max(-bottom, top), _CONTOUR_POINTS)
         style = {"linestyle": "--", "alpha": 1, **(style or {})}
         self.contours_, first_line = [], []
         for level in levels:
-            places, pair = self._leverages_at(level, heights), [heights, -heights]
-            lines = draw_thin_lines(ax, places, pair, shade(ax, 0.65), style)
+            x, curves = self._leverages_at(level, residuals), [residuals, -residuals]
+            lines = draw_thin_lines(ax, x, curves, shade(ax, 0.65), style)
             self.contours_.append(lines)
-            for curve in pair:
-                is_visible = (places < right) & (bottom < curve) & (curve < top)
-                inside = np.flatnonzero(is_visible)
-                if len(inside):
-                    first_line, middle = lines[:1], inside[len(inside) // 2]
-                    _name_contour(ax, places[middle], curve[middle], number_text(level))
+            for y in curves:
+                visible = np.flatnonzero((x < right) & (bottom < y) & (y < top))
+                if len(visible):
+                    first_line, middle = lines[:1], visible[len(visible) // 2]
+                    _name_contour(ax, x[middle], y[middle], number_text(level))
         ax.set(xlim=(0, right), ylim=(bottom, top))
         self.legend_ = None
         if first_line:
@@ -233,11 +241,13 @@ class RegressionInfluenceDisplay(Display):
         self, distance: float, residuals: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Leverages at which studentized residuals have a Cook's distance."""
+        # Cook's distance is r² h / (p (1 - h)), of the standardized residual r, the
+        # leverage h and the effective degrees of freedom p.
         squares, dof = np.square(residuals), self.residual_dof
-        if dof is not None:  # of standardized ones
+        if dof is not None:  # from studentized to standardized residuals
             squares = squares * dof / (dof - 1 + squares)
-        length = distance * self.effective_dof
-        return length / (length + squares)
+        scaled_distance = distance * self.effective_dof
+        return scaled_distance / (scaled_distance + squares)
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.
@@ -268,6 +278,7 @@ def _set_limits(
 
 
 def _name_contour(ax: Axes, x: float, y: float, text: str) -> None:
+    """Write the level of a contour on it."""
     alignment: dict[str, Any] = {"ha": "center", "va": "center"}
     if x > 0.9 * ax.get_xlim()[1]:  # in a corner
         alignment = {"ha": "right", "va": "top" if y > 0 else "bottom"}
@@ -279,23 +290,24 @@ def _name_points(
 ) -> list[Any]:
     """Names next to points, to the left of those far right, moved up to not overlap."""
     to_left = x > _FAR_RIGHT * ax.get_xlim()[1]
-    places = ax.transData.transform(np.column_stack([x, y]))
-    places *= 72 / ax.figure.figure.dpi
-    texts, spans = [], []
+    points = ax.transData.transform(np.column_stack([x, y]))
+    points *= 72 / ax.figure.figure.dpi  # from pixels
+    texts, boxes = [], []
     text_style: Style = {"va": "center", "zorder": 3.5, "annotation_clip": False}
     for i, name in enumerate(names):
-        side, aside = ("right", -5) if to_left[i] else ("left", 5)
-        text = write_near(ax, name, (x[i], y[i]), (aside, 0), ha=side, **text_style)
-        size, start = float(text.get_fontsize()), places[i, 0] + aside
-        ends = start, start + np.sign(aside) * _LETTER * size * len(name)
-        spans.append((min(ends), max(ends), _PITCH * size))
+        alignment, offset = ("right", -5) if to_left[i] else ("left", 5)
+        text = write_near(
+            ax, name, (x[i], y[i]), (offset, 0), ha=alignment, **text_style
+        )
+        size, start = float(text.get_fontsize()), points[i, 0] + offset
+        end = start + np.sign(offset) * _CHARACTER_WIDTH * size * len(name)
+        boxes.append(_NameBox(min(start, end), max(start, end), _LINE_HEIGHT * size))
         texts.append(text)
-    heights = places[:, 1].copy()
+    heights = points[:, 1].copy()
     order = np.argsort(heights)
     for rank, i in enumerate(order):
-        start, end, pitch = spans[i]
         for j in order[:rank]:
-            if start < spans[j][1] and spans[j][0] < end:
-                heights[i] = max(heights[i], heights[j] + pitch)
-        texts[i].xyann = texts[i].xyann[0], heights[i] - places[i, 1]
+            if boxes[i].left < boxes[j].right and boxes[j].left < boxes[i].right:
+                heights[i] = max(heights[i], heights[j] + boxes[i].height)
+        texts[i].xyann = texts[i].xyann[0], heights[i] - points[i, 1]
     return texts

@@ -1,4 +1,10 @@
-"""Places of features on a circle, and the part of a network that is drawn."""
+"""The part of a network that is drawn, and where its features stand on a circle.
+
+`strongest_subnetwork` chooses features and edges; `lay_out` finds the radius of the
+circle and the size of the labels for an axes, whose space is a `Room`. Positions are in
+units of the radius, from the centre of the circle; sizes are in inches. Sizes without a
+reason next to them are chosen by hand, by looking at drawings.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +15,30 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._plotting.labels import shorten_all
 
-MOST_LEVEL = 12  # more nodes have labels that point outwards
-LONGEST, SHORTEST = 24, 8  # characters of a name
-LINE = 0.19  # inches from a line of text to the next, at the usual size
-CHARACTER = 0.088  # width in inches, at the usual size
+# Most nodes whose labels are horizontal; more have labels that point outwards.
+MOST_HORIZONTAL = 12
+LONGEST_NAME, SHORTEST_NAME = 24, 8  # characters that a name may have; it keeps these
+FONT_SIZE = 10.0  # usual and largest size of the labels, in points
+LINE_HEIGHT = 0.19  # inches from a line of text to the next, at the usual size
+CHARACTER_WIDTH = 0.088  # inches, at the usual size
 MARGIN = 0.05  # inches around everything
-USUAL_SIZE = 10.0  # of a font, in points
 POINTS_PER_INCH = 72.0
-LARGEST = 20.0  # diameter of a node in points
-STEPS = 20  # of the search for a font size
+LARGEST_NODE = 20.0  # diameter in points
+NODE_TO_LABEL = 3.0  # points from the edge of the largest node to its label
+FONT_SIZE_STEPS = 20  # of the search for a font size
+# Sines and cosines below this are those of nodes on an axis of the circle.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Subnetwork:
     """The part of a network that is drawn."""
 
-    players: np.ndarray  # positions of the features, in their order
-    edges: np.ndarray  # (n_edges, 2): positions within `players`, the weakest first
-    strengths: np.ndarray  # of these edges
-    left_out: tuple  # numbers of edges and of features that are not drawn
+    features: NDArray[np.intp]  # their positions in the network, increasing
+    edges: NDArray[np.intp]  # (n_edges, 2): positions in `features`, the weakest first
+    strengths: NDArray[np.float64]  # of these edges
+    n_edges_left_out: int
+    n_features_left_out: int
 
 
 def strongest_subnetwork(
@@ -38,24 +49,25 @@ def strongest_subnetwork(
 ) -> Subnetwork:
     """The features with the strongest edges, and the strongest edges of these."""
     n_features = len(adjacency)
-    pairs = np.argwhere(np.triu(np.nan_to_num(adjacency) > 0, 1))
-    strengths = adjacency[tuple(pairs.T)]
+    edges = np.argwhere(np.triu(np.nan_to_num(adjacency) > 0, 1))
+    strengths = adjacency[tuple(edges.T)]
     order = np.argsort(strengths, kind="stable")
-    pairs, strengths, n_pairs = pairs[order], strengths[order], len(pairs)
-    strongest = np.zeros(n_features)
-    np.maximum.at(strongest, pairs.ravel(), np.repeat(strengths, 2))
-    second = np.zeros(n_features) if main_effects is None else main_effects
-    ranks = np.lexsort((-second, -strongest))
-    players = np.sort(ranks[:max_entries])
-    is_inside = np.isin(pairs, players).all(axis=1)
-    pairs, strengths = pairs[is_inside], strengths[is_inside]
+    edges, strengths, n_edges = edges[order], strengths[order], len(edges)
+    strongest_edges = np.zeros(n_features)
+    np.maximum.at(strongest_edges, edges.ravel(), np.repeat(strengths, 2))
+    effects = np.zeros(n_features) if main_effects is None else main_effects
+    ranks = np.lexsort((-effects, -strongest_edges))  # the last key counts first
+    features = np.sort(ranks[:max_entries])
+    is_inside = np.isin(edges, features).all(axis=1)
+    edges, strengths = edges[is_inside], strengths[is_inside]
     if max_edges is not None:
-        pairs, strengths = pairs[-max_edges:], strengths[-max_edges:]
+        edges, strengths = edges[-max_edges:], strengths[-max_edges:]
     return Subnetwork(
-        players,
-        np.searchsorted(players, pairs),
+        features,
+        np.searchsorted(features, edges),
         strengths,
-        (n_pairs - len(pairs), n_features - len(players)),
+        n_edges - len(edges),
+        n_features - len(features),
     )
 
 
@@ -63,43 +75,44 @@ def strongest_subnetwork(
 class Room:
     """Size of an axes in inches, and its strips outside of the circle."""
 
-    size: tuple  # width and height
+    width: float
+    height: float
     right: float = 0.0
     bottom: float = 0.0
 
     @property
-    def half(self) -> NDArray[np.float64]:
-        """Half of the width and height left for the circle."""
-        width, height = self.size
-        return np.array([width - self.right, height - self.bottom]) / 2
+    def half_sides(self) -> NDArray[np.float64]:
+        """Half of the width and height left for the circle and its labels."""
+        return np.array([self.width - self.right, self.height - self.bottom]) / 2
 
     def limits(self, layout: Layout) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Limits of the axes, in units of the circle's radius."""
-        across, up = self.half / layout.radius
-        right, below = self.right / layout.radius, self.bottom / layout.radius
-        middle = _middle(layout.angles)
-        return (-across, across + right), (middle - up - below, middle + up)
+        """Limits of the axes along x and y, in units of the circle's radius."""
+        half_width, half_height = self.half_sides / layout.radius
+        right, bottom = self.right / layout.radius, self.bottom / layout.radius
+        middle = _middle_height(layout.angles)
+        ylim = middle - half_height - bottom, middle + half_height
+        return (-half_width, half_width + right), ylim
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Places of nodes, at distance one from the middle, and of their labels."""
+    """Places of nodes, at distance one from the centre, and of their labels."""
 
-    angles: np.ndarray  # of the nodes, in radians
-    names: list  # shortened to the room that they have
-    level: bool  # whether labels are horizontal; else they point outwards
+    angles: NDArray[np.float64]  # of the nodes, in radians
+    names: list[str]  # shortened to the room that they have
+    horizontal: bool  # whether labels are horizontal; else they point outwards
     font_size: float  # points
     radius: float  # of the circle, in inches
 
     @property
-    def largest(self) -> float:
+    def largest_diameter(self) -> float:
         """Diameter that the nodes may have, in points."""
-        return _largest(self.radius, len(self.angles))
+        return _largest_diameter(self.radius, len(self.angles))
 
     @property
-    def gap(self) -> float:
-        """Points from the middle of a node to its label."""
-        return POINTS_PER_INCH * _gap(self.radius, len(self.angles))
+    def label_offset(self) -> float:
+        """Points from the centre of a node to its label."""
+        return POINTS_PER_INCH * _label_offset(self.radius, len(self.angles))
 
     @property
     def points(self) -> NDArray[np.float64]:
@@ -113,7 +126,7 @@ def circle_angles(n: int) -> NDArray[np.float64]:
     return first - 2 * np.pi * np.arange(n) / n
 
 
-def _middle(angles: NDArray[np.float64]) -> float:
+def _middle_height(angles: NDArray[np.float64]) -> float:
     """Height half-way between the lowest and the highest node."""
     heights = np.sin(angles)
     return (heights.min() + heights.max()) / 2
@@ -122,82 +135,90 @@ def _middle(angles: NDArray[np.float64]) -> float:
 def needed_size(names: list[str]) -> tuple[float, float]:
     """Width and height in inches for a circle with these labels."""
     n = len(names)
-    circle = float(np.clip(2.4 + 0.07 * n, 2.6, 10.0))
-    labels = 2 * CHARACTER * min(max(map(len, names)), LONGEST) + 0.4
-    return circle + labels, circle + (0.7 if n <= MOST_LEVEL else labels)
+    diameter = float(np.clip(2.4 + 0.07 * n, 2.6, 10.0))
+    longest = min(max(map(len, names)), LONGEST_NAME)
+    label_widths = 2 * CHARACTER_WIDTH * longest + 0.4  # on both sides
+    label_heights = 0.7 if n <= MOST_HORIZONTAL else label_widths
+    return diameter + label_widths, diameter + label_heights
 
 
 def lay_out(names: list[str], room: Room) -> Layout:
     """Nodes on a circle with labels outside of it that do not overlap."""
-    n, half = len(names), room.half
+    n, half_sides = len(names), room.half_sides
     angles = circle_angles(n)
-    if n <= MOST_LEVEL:
-        texts = _shortened(names, half[0])
-        radius = _radius(texts, angles, half, USUAL_SIZE, level=True)
-        if _labels_fit(angles, radius + _gap(radius, n)):
-            return Layout(angles, texts, True, USUAL_SIZE, radius)
-    texts = _shortened(names, half.min())
-    size = USUAL_SIZE
-    for _ in range(STEPS):  # the size of labels and the radius depend on each other
-        radius = _radius(texts, angles, half, size, level=False)
+    if n <= MOST_HORIZONTAL:
+        texts = _shortened(names, half_sides[0])
+        radius = _radius(texts, angles, half_sides, FONT_SIZE, horizontal=True)
+        if _labels_fit(angles, radius + _label_offset(radius, n)):
+            return Layout(angles, texts, True, FONT_SIZE, radius)
+    texts = _shortened(names, half_sides.min())
+    size = FONT_SIZE
+    # The size of the labels and the radius depend on each other.
+    for _ in range(FONT_SIZE_STEPS):
+        radius = _radius(texts, angles, half_sides, size, horizontal=False)
         size = (size + _fitting_size(radius, n)) / 2
     return Layout(angles, texts, False, _fitting_size(radius, n), radius)
 
 
-def _largest(radius: float, n: int) -> float:
-    """Largest diameter of a node on the circle, in points."""
-    return min(LARGEST, 0.7 * POINTS_PER_INCH * 2 * np.pi * radius / n)
+def _largest_diameter(radius: float, n: int) -> float:
+    """Largest diameter of one of n nodes on the circle, in points."""
+    arc = POINTS_PER_INCH * 2 * np.pi * radius / n  # from a node to the next
+    return min(LARGEST_NODE, 0.7 * arc)
 
 
-def _gap(radius: float, n: int) -> float:
-    """Inches from the middle of a node to its label."""
-    return (_largest(radius, n) / 2 + 3) / POINTS_PER_INCH
+def _label_offset(radius: float, n: int) -> float:
+    """Inches from the centre of a node to its label."""
+    return (_largest_diameter(radius, n) / 2 + NODE_TO_LABEL) / POINTS_PER_INCH
 
 
 def _fitting_size(radius: float, n: int) -> float:
     """Font size at which labels that point outwards do not overlap."""
-    pitch = 2 * np.pi * (radius + _gap(radius, n)) / n
-    return min(USUAL_SIZE, USUAL_SIZE * pitch / LINE)
+    arc = 2 * np.pi * (radius + _label_offset(radius, n)) / n
+    return min(FONT_SIZE, FONT_SIZE * arc / LINE_HEIGHT)
 
 
-def _shortened(names: list[str], half: float) -> list[str]:
-    """Names shortened to about half of the way from the middle to the edge."""
-    max_length = int(np.clip(0.48 * half / CHARACTER, SHORTEST, LONGEST))
-    return shorten_all(names, max_length)
+def _shortened(names: list[str], half_side: float) -> list[str]:
+    """Names shortened to about half of the way from the centre to the edge."""
+    n_characters = 0.48 * half_side / CHARACTER_WIDTH
+    return shorten_all(names, int(np.clip(n_characters, SHORTEST_NAME, LONGEST_NAME)))
 
 
 def _radius(
     names: list[str],
     angles: NDArray[np.float64],
-    half: NDArray[np.float64],
+    half_sides: NDArray[np.float64],
     size: float,
     *,
-    level: bool,
+    horizontal: bool,
 ) -> float:
     """Radius in inches of the largest circle that leaves room for the labels."""
-    scale = size / USUAL_SIZE
-    lengths = scale * CHARACTER * np.array([len(name) for name in names])
-    line = scale * LINE
-    across = np.abs(np.cos(angles))
-    up = np.abs(np.sin(angles) - _middle(angles))
-    gap = _gap(half.min(), len(names))
-    if level:
-        middle = across < 1e-9
-        beside = np.where(middle, lengths / 2, lengths)
-        over = np.where(middle, line, line / 2)
+    scale = size / FONT_SIZE
+    lengths = scale * CHARACTER_WIDTH * np.array([len(name) for name in names])
+    line = scale * LINE_HEIGHT
+    # Distances of the nodes from the centre, in units of the radius.
+    x = np.abs(np.cos(angles))
+    y = np.abs(np.sin(angles) - _middle_height(angles))
+    # Space in inches that a label takes from its node on, along x and y.
+    if horizontal:
+        is_top_or_bottom = x < ROUNDING  # whose labels are centred
+        label_x = np.where(is_top_or_bottom, lengths / 2, lengths)
+        label_y = np.where(is_top_or_bottom, line, line / 2)
     else:
-        beside = lengths * across + line / 2
-        over = lengths * np.abs(np.sin(angles)) + line / 2
-    available = half - MARGIN - gap
+        label_x = lengths * x + line / 2
+        label_y = lengths * np.abs(np.sin(angles)) + line / 2
+    offset = _label_offset(half_sides.min(), len(names))
+    available = half_sides - MARGIN - offset
     with np.errstate(divide="ignore"):
-        wide, high = (available[0] - beside) / across, (available[1] - over) / up
-    return float(np.clip(min(wide.min(), high.min()), half.min() / 4, half.max()))
+        radii_x, radii_y = (available[0] - label_x) / x, (available[1] - label_y) / y
+    radius = min(radii_x.min(), radii_y.min())
+    return float(np.clip(radius, half_sides.min() / 4, half_sides.max()))
 
 
 def _labels_fit(angles: NDArray[np.float64], radius: float) -> bool:
     """Whether horizontal labels on each side are at least a line apart."""
-    for side in (np.cos(angles) > -1e-9, np.cos(angles) < 1e-9):
-        heights = np.sort(radius * np.sin(angles[side]))
-        if (np.diff(heights) < LINE).any():
+    x = np.cos(angles)
+    for is_on_side in (x > -ROUNDING, x < ROUNDING):
+        heights = np.sort(radius * np.sin(angles[is_on_side]))
+        if (np.diff(heights) < LINE_HEIGHT).any():
             return False
     return True

@@ -46,6 +46,10 @@ def variances_and_shares(
     components = np.column_stack([explanation.values, explanation.remainder])
     predictions = explanation.predictions[:, None]
     variances = components.var(axis=0)
-    of_sums = (components + predictions).var(axis=0)
-    spread = predictions.var(axis=0), predictions.mean(axis=0)
-    return variances, shares_of_variance(variances, of_sums, *spread)
+    shares = shares_of_variance(
+        variances,
+        sums=(components + predictions).var(axis=0),
+        total=predictions.var(axis=0),
+        mean=predictions.mean(axis=0),
+    )
+    return variances, shares

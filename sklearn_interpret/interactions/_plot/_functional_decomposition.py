@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,36 +49,37 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 24  # more distinct values of a feature share cells
 ROWS_PER_CELL = 4  # about, of the cells of two such features
-ROW_HEIGHT, AROUND, SIDE = 0.28, 0.7, 0.3  # inches of a bar, and for texts around
-LABEL_WIDTH, NAME_WIDTH = 28, 22  # characters of the response and of components
+ROW_HEIGHT = 0.28  # inches of a bar
+TEXT_HEIGHT, TEXT_WIDTH = 0.7, 0.3  # inches for the texts around the bars
+RESPONSE_LENGTH, NAME_LENGTH = 28, 22  # characters of the response, of a component
 
 
 @dataclass
 class SharePanel:
     """Shares of variance as ranked bars."""
 
-    names: list  # of the bars, the first on top
-    shares: np.ndarray
-    of: str  # the response
-    n_sets: int  # number of bars of one set each; the others are grey
-    style: dict | None
+    names: list[str]  # of the bars, the first on top
+    shares: NDArray[np.float64]
+    response: str
+    n_components: int  # number of bars of one component each; the others are grey
+    style: Style | None
     bars: Any = None
-    labels: list = field(default_factory=list)
+    labels: list[Any] = field(default_factory=list)
 
     values_along = None
 
     def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
-        height = AROUND + ROW_HEIGHT * len(self.names)
-        return Slot(below, side=SIDE, height=height)
+        height = TEXT_HEIGHT + ROW_HEIGHT * len(self.names)
+        return Slot(below, side=TEXT_WIDTH, height=height)
 
     def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; the bars are kept."""
         places = np.arange(len(self.names))[::-1]
-        name_rows(ax, self.names, NAME_WIDTH)
+        name_rows(ax, self.names, NAME_LENGTH)
         (colour,) = colours(1)
-        palette = [colour] * self.n_sets
-        palette += [NEUTRAL_COLOUR] * (len(self.names) - self.n_sets)
+        palette = [colour] * self.n_components
+        palette += [NEUTRAL_COLOUR] * (len(self.names) - self.n_components)
         self.bars = draw_bars(
             ax, places, self.shares, palette, self.style, height=BAR_HEIGHT
         )
@@ -94,7 +95,7 @@ class SharePanel:
 
     def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axis of the shares."""
-        finish_rows(ax, two_lines("share of variance", self.of))
+        finish_rows(ax, two_lines("share of variance", self.response))
 
 
 @dataclass(eq=False, repr=False)
@@ -275,7 +276,7 @@ default="auto"
         return SharePanel(names, lengths, self._response_text(), len(selected), style)
 
     def _response_text(self) -> str:
-        return shorten(self._response(), LABEL_WIDTH)
+        return shorten(self._response(), RESPONSE_LENGTH)
 
     def _is_pair(self, component: int) -> bool:
         return len(self.explanation.interactions[component]) == 2
@@ -287,10 +288,10 @@ default="auto"
         component: int,
         limits: tuple[float, float] | None,
     ) -> Panel:
-        """The panel of a component; surfaces have these limits, or None for own."""
-        members = explanation.interactions[component]
+        """The panel of a component; colours have these limits, or None for its own."""
         values = explanation.values[:, component]
-        features = [v for j in members if (v := reader.feature_values(j)) is not None]
+        members = map(reader.feature_values, explanation.interactions[component])
+        features = [feature for feature in members if feature is not None]
         if len(features) == 1:
             return self._curve(features[0], values)
         features.sort(key=lambda feature: feature.levels is not None)
@@ -417,42 +418,45 @@ def _surface(
     """Means of the rows' values in the cells of two features."""
     n_rows = int(observed.sum())
     max_cells = int(np.clip(np.sqrt(n_rows / ROWS_PER_CELL), 4, MOST_CELLS))
-    cells = [
+    x, y = (
         _cells(feature, feature.numbers[observed], max_cells)
         for feature in (first, second)
-    ]
-    (x, codes, x_bounds), (y, y_codes, y_bounds) = cells
-    shape, flat = (len(x), len(y)), codes * len(y) + y_codes
+    )
+    shape = len(x.places), len(y.places)
+    codes = x.codes * shape[1] + y.codes
     sums, counts = (
-        np.bincount(flat, weights, x.size * y.size)
+        np.bincount(codes, weights, shape[0] * shape[1])
         for weights in (values[observed], np.ones(n_rows))
     )
     means = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
     return Effect(
         (first.name, second.name),
-        tuple(
-            as_dates(centres, feature.date_dtype)
-            for centres, feature in ((x, first), (y, second))
-        ),
+        (as_dates(x.places, first.date_dtype), as_dates(y.places, second.date_dtype)),
         (first.levels is not None, second.levels is not None),
         means.reshape(1, *shape),
-        bounds=(x_bounds, y_bounds),
+        bounds=(x.bounds, y.bounds),
     )
+
+
+class _Cells(NamedTuple):
+    """Cells along one feature."""
+
+    places: NDArray[Any]  # their centres, or the levels
+    codes: NDArray[np.intp]  # the cell of each row
+    bounds: NDArray[np.float64]  # where cells begin and end, (n_cells + 1,)
 
 
 def _cells(
     feature: FeatureValues, numbers: NDArray[np.float64], max_cells: int
-) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:
-    """Places of a feature's cells, the cell of each row, and the ends of cells.
-
-    Levels and few distinct numbers have a cell each, others quantiles as ends.
-    """
+) -> _Cells:
+    """Cells of levels and of few distinct numbers, each of its own; or of quantiles."""
     if feature.levels is not None:
-        places = np.array(feature.levels, dtype=object)
-        return places, numbers.astype(np.intp), cell_bounds(np.arange(len(places)))
+        levels = np.array(feature.levels, dtype=object)
+        bounds = cell_bounds(np.arange(len(levels)))
+        return _Cells(levels, numbers.astype(np.intp), bounds)
     distinct, codes = np.unique(numbers, return_inverse=True)
     if len(distinct) <= MOST_CELLS:
-        return distinct, codes, cell_bounds(distinct)
-    ends = np.unique(np.quantile(numbers, np.linspace(0, 1, max_cells + 1)))
-    codes = np.searchsorted(ends[1:-1], numbers, side="right")
-    return (ends[:-1] + ends[1:]) / 2, codes, ends
+        return _Cells(distinct, codes, cell_bounds(distinct))
+    bounds = np.unique(np.quantile(numbers, np.linspace(0, 1, max_cells + 1)))
+    codes = np.searchsorted(bounds[1:-1], numbers, side="right")
+    return _Cells((bounds[:-1] + bounds[1:]) / 2, codes, bounds)

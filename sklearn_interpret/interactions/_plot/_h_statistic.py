@@ -47,25 +47,25 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
-ROOM = 0.16  # share of the longest bar, for the numbers
+NUMBER_ROOM = 0.16  # share of the longest bar, for the numbers to the right of it
 WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
 
 
 @dataclass(frozen=True)
 class Group:
-    """Lines of one kind, the strongest first."""
+    """Bars of features, or of pairs, the strongest first."""
 
-    title: str  # name of the group
-    names: list  # one name, or those of a pair
-    values: np.ndarray  # (n_lines,): strengths
-    spreads: np.ndarray  # (n_lines,): standard deviations, NaN where unknown
-    n_others: int  # number of entries in the last line, which is their mean
+    title: str
+    names: list[tuple[str, ...]]  # of a feature, or of both of a pair
+    values: NDArray[np.float64]  # (n_bars,): strengths
+    spreads: NDArray[np.float64]  # (n_bars,): standard deviations, NaN where unknown
+    n_others: int  # number of features or pairs whose mean the last bar is
 
     def __len__(self) -> int:
         return len(self.names)
 
     @property
-    def is_spread(self) -> bool:
+    def has_spreads(self) -> bool:
         """Whether there are standard deviations."""
         return bool(np.isfinite(self.spreads).any())
 
@@ -266,17 +266,18 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         names = list(map(str, self.feature_names))
         groups = []
         if arrays["overall"] is not None:
-            numbers = arrays["overall"], arrays["overall_std"]
+            strengths, spreads = arrays["overall"], arrays["overall_std"]
             singles = [(name,) for name in names]
-            group = make_group("with all others", singles, *numbers, max_entries)
-            groups.append(group)
+            title = "with all others"
+            groups.append(make_group(title, singles, strengths, spreads, max_entries))
         pairs = known_pairs(arrays["pairwise"])
         if len(pairs):
             indices, spreads = tuple(pairs.T), arrays["pairwise_std"]
             spreads = None if spreads is None else spreads[indices]
-            named = [(names[first], names[second]) for first, second in pairs]
-            values = arrays["pairwise"][indices]
-            groups.append(make_group("pairs", named, values, spreads, max_entries))
+            pair_names = [(names[first], names[second]) for first, second in pairs]
+            strengths = arrays["pairwise"][indices]
+            group = make_group("pairs", pair_names, strengths, spreads, max_entries)
+            groups.append(group)
         return groups
 
     def _plot_bars(
@@ -287,9 +288,9 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         style: Style | None,
     ) -> None:
         groups = self._groups(arrays, max_entries)
-        n_lines = sum(map(len, groups)) + len(groups) - 1
-        spread = any(group.is_spread for group in groups)
-        width = WIDTH + LEGEND_WIDTH if len(groups) > 1 or spread else WIDTH
+        n_lines = sum(map(len, groups)) + len(groups) - 1  # one free between groups
+        has_legend = len(groups) > 1 or any(group.has_spreads for group in groups)
+        width = WIDTH + LEGEND_WIDTH if has_legend else WIDTH
         ax = self._take(ax, (width, row_height(n_lines)))
         places, palette = name_lines(ax, groups), colours(len(groups))
         ends = [
@@ -297,15 +298,16 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             for group, positions, colour in zip(groups, places, palette, strict=True)
         ]
         longest = np.concatenate(ends).max()
-        ax.set_xlim(0, longest * (1 + ROOM) if longest > 0 else 1.0)
+        ax.set_xlim(0, longest * (1 + NUMBER_ROOM) if longest > 0 else 1.0)
         finish_rows(ax, literal_lines(self._label()))
         handles = [bars.patches[0] for bars in self.bars_] if len(groups) > 1 else []
         texts = [group.title for group in groups][: len(handles)]
         if self.spreads_:
             handles.append(self.spreads_[0])
-            std = f"± 1 std of {self.spread_name}"
-            learner = self._learner_text(LEARNER)
-            texts.append(std if self._by_fold is None else learner)
+            if self._by_fold is None:
+                texts.append(f"± 1 std of {self.spread_name}")
+            else:
+                texts.append(self._learner_text(LEARNER))
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _draw_group(
@@ -321,7 +323,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             bars.patches[-1].set_alpha(0.45)
         self.bars_.append(bars)
         ends = group.values
-        if group.is_spread:
+        if group.has_spreads:
             low, high = group.values - group.spreads, group.values + group.spreads
             low = np.maximum(low, 0)
             self.spreads_.append(draw_spreads(self.ax_, positions, low, high))
@@ -344,7 +346,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         order = np.lexsort((-strengths.sum(axis=1), -strengths.max(axis=1)))
         order = order if max_entries is None else order[: max(max_entries, 2)]
         lines = literal_lines(self._label()).split("\n")
-        # Without the part in brackets.
+        # The colour bar has no space for the explanation in brackets.
         name = "\n".join(line for line in lines if not line.startswith("("))
         ax = self._take(ax, table_size(len(order)))
         artists = draw_table(ax, table, self.feature_names, order, name, style)
@@ -368,13 +370,13 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             "feature2": [name[1] if len(name) > 1 else None for name in names],
             "strength": np.concatenate([group.values for group in groups]),
         }
-        if any(group.is_spread for group in groups):
-            middle = columns["strength"]
+        if any(group.has_spreads for group in groups):
+            strengths = columns["strength"]
             spreads = np.concatenate([group.spreads for group in groups])
             if self._by_fold is None:
                 columns["std"] = spreads
             else:
-                columns |= {"low": middle - spreads, "high": middle + spreads}
+                columns |= {"low": strengths - spreads, "high": strengths + spreads}
         return self._frame(columns).astype({"feature2": "string"})
 
 
@@ -391,7 +393,7 @@ def make_group(
     spreads: NDArray[np.float64] | None,
     max_entries: int | None,
 ) -> Group:
-    """The strongest of them, and one line for the mean of the others."""
+    """Bars of the strongest entries, and one for the mean of the others."""
     selected, remaining = ranked(values, max_entries)
     names = [names[position] for position in selected]
     spreads = np.full(len(values), np.nan) if spreads is None else spreads
@@ -405,7 +407,7 @@ def make_group(
 
 
 def name_lines(ax: Axes, groups: list[Group]) -> list[NDArray[np.float64]]:
-    """Name the lines of all groups, one left free in between; the places of each."""
+    """Name the bars of all groups; the places of each group's, one free in between."""
     names = []
     for group in groups:
         names += [JOIN.join(name) for name in group.names] + [""]
@@ -421,7 +423,7 @@ def name_lines(ax: Axes, groups: list[Group]) -> list[NDArray[np.float64]]:
 def _pair_arrays(
     inspector: Any, *, target: Any = None, unnormalized: bool = False
 ) -> dict[str, Any]:
-    """Constructor arguments that hold what an inspector of pairs found."""
+    """Constructor arguments of the numbers of an inspector of pairs."""
     output = output_position(inspector.output_names_, target)
     arrays: dict[str, Any] = {"feature_names": list(inspector.player_names_)}
     arrays["overall"] = None
@@ -439,11 +441,10 @@ def _pair_arrays(
         if spread is not None and not unnormalized:
             arrays[f"{name}_std"] = one_output(spread, n_axes, output)
             arrays["spread_name"] = f"{inspector.n_repeats} subsamples"
-    share = "H²\n(share of the variance of the joint effect)"
-    root = "H\n(root of the share of the joint effect's variance)"
-    arrays["strength_name"] = share if inspector.squared else root
     if unnormalized:
-        arrays["strength_name"] = (
-            "Unnormalized H\n(standard deviation of the interaction)"
-        )
-    return arrays
+        text = "Unnormalized H\n(standard deviation of the interaction)"
+    elif inspector.squared:
+        text = "H²\n(share of the variance of the joint effect)"
+    else:
+        text = "H\n(root of the share of the joint effect's variance)"
+    return arrays | {"strength_name": text}

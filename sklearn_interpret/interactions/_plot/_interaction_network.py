@@ -15,7 +15,11 @@ from sklearn_interpret.interactions._plot._components import (
     ComponentDisplay,
     variances_and_shares,
 )
-from sklearn_interpret.interactions._plot._network import Network, NetworkMixin
+from sklearn_interpret.interactions._plot._network import (
+    LargerSet,
+    Network,
+    NetworkMixin,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -121,10 +125,8 @@ class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
         ValueError
             A limit that is not a positive whole number, or nothing to draw.
         """
-        limits: dict[str, Any] = {"max_entries": max_entries, "max_edges": max_edges}
-        styles: dict[str, Any] = {"edge_kw": edge_kw, "node_kw": node_kw}
-        set_options: dict[str, Any] = {"max_sets": max_sets, "set_kw": set_kw}
-        self._draw_network(ax, self._network(), **limits, **styles, **set_options)
+        limits, styles = (max_entries, max_edges), (edge_kw, node_kw)
+        self._draw_network(ax, self._network(), *limits, *styles, max_sets, set_kw)
         return self
 
     def _network(self) -> Network:
@@ -133,17 +135,17 @@ class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
         n_features = len(explanation.feature_names)
         adjacency = np.zeros((n_features, n_features))
         main_effects = np.zeros(n_features)
-        larger = []
+        larger_sets = []
         for members, value in zip(explanation.interactions, values, strict=True):
             if len(members) == 1:
                 main_effects[members[0]] = value
             elif len(members) == 2:
                 adjacency[members], adjacency[members[::-1]] = value, value
             elif value:
-                larger.append((members, value))
-        larger.sort(key=lambda pair: -abs(pair[1]))
+                larger_sets.append(LargerSet(members, value))
+        larger_sets.sort(key=lambda larger_set: -abs(larger_set.strength))
         names = list(explanation.feature_names)
-        return Network(names, adjacency, main_effects, tuple(larger), signed)
+        return Network(names, adjacency, main_effects, larger_sets, signed)
 
     def _values_of_sets(
         self,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.axes import (
-    WIDE,
+    LEAST_SIDE_WIDTH,
     axes_inches,
     is_constrained,
     named_legend,
@@ -47,46 +47,53 @@ if TYPE_CHECKING:
     from sklearn_interpret.interactions._plot._circle import Layout, Subnetwork
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
-SETS_WIDTH, SET_NAME = 3.2, 36  # of a legend with larger sets: inches, characters
-LEFT_OUT = "weaker edge", "feature", "larger set"
-SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
-THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
+SETS_LEGEND_WIDTH = 3.2  # inches of a legend with larger sets
+SET_NAME_LENGTH = 36  # characters of a larger set and its strength there
+SMALLEST_NODE, USUAL_NODE = 5.0, 9.0  # diameters in points
+THINNEST_EDGE, THICKEST_EDGE = 0.8, 6.0  # widths in points
 NODE_COLOUR = "#E69F00"
-ALONE, ALONE_TEXT = 0.3, 0.6  # shares of ink in grey nodes and names
+# Shares of ink in nodes without an edge or a larger set, and in their names.
+ISOLATED_INK, ISOLATED_NAME_INK = 0.3, 0.6
+
+
+class LargerSet(NamedTuple):
+    """A set of three features or more."""
+
+    members: Sequence[int]
+    strength: float
 
 
 @dataclass(frozen=True)
 class Network:
     """Strengths to draw; with `signed`, colours show their signs."""
 
-    names: list  # of the features
-    adjacency: np.ndarray  # (p, p): strengths of the edges
-    main_effects: np.ndarray | None  # (p,): sizes of the nodes
-    # Pairs (members, strength) of sets of three features and more, the strongest first.
-    sets: tuple = ()
+    names: list[Any]  # of the features
+    adjacency: NDArray[np.float64]  # (p, p): strengths of the edges
+    main_effects: NDArray[np.float64] | None  # (p,): sizes of the nodes
+    larger_sets: Sequence[LargerSet] = ()  # the strongest first
     signed: bool = False
 
     def strongest(
         self, max_entries: int | None, max_edges: int | None
-    ) -> tuple[Subnetwork, list[Any]]:
-        """The part that is drawn, and the largest sets within it."""
+    ) -> tuple[Subnetwork, list[LargerSet]]:
+        """The part that is drawn, and the larger sets within it, by its positions."""
         sizes = None if self.main_effects is None else np.abs(self.main_effects)
         subnetwork = strongest_subnetwork(
             np.abs(self.adjacency), sizes, max_entries, max_edges
         )
         positions = {
-            player: position for position, player in enumerate(subnetwork.players)
+            feature: position for position, feature in enumerate(subnetwork.features)
         }
-        sets = [
-            ([positions[player] for player in members], strength)
-            for members, strength in self.sets
+        larger_sets = [
+            LargerSet([positions[feature] for feature in members], strength)
+            for members, strength in self.larger_sets
             if positions.keys() >= set(members)
         ]
-        return subnetwork, sets
+        return subnetwork, larger_sets
 
     def signed_strengths(self, subnetwork: Subnetwork) -> NDArray[np.float64]:
-        """Strengths of the chosen edges, with their signs."""
-        return self.adjacency[tuple(subnetwork.players[subnetwork.edges].T)]
+        """Strengths of the edges that are drawn, with their signs."""
+        return self.adjacency[tuple(subnetwork.features[subnetwork.edges].T)]
 
 
 class NetworkMixin(DisplayMixin):
@@ -100,52 +107,46 @@ class NetworkMixin(DisplayMixin):
         self,
         ax: Axes,
         network: Network,
-        *,
         max_entries: int | None,
         max_edges: int | None,
         edge_kw: Style | None,
         node_kw: Style | None,
-        **sets: Any,
+        max_sets: int | None = None,
+        set_kw: Style | None = None,
     ) -> None:
-        """Draw on an axes, or in a new figure; set the artists.
-
-        `sets` are ``max_sets`` and ``set_kw``, where there are larger sets.
-        """
-        subnetwork, members = network.strongest(max_entries, max_edges)
-        drawn_sets = members[: sets.get("max_sets")]
-        note = _note(subnetwork, len(network.sets) - len(drawn_sets))
-        names = [str(network.names[player]) for player in subnetwork.players]
-        strip = SETS_WIDTH if drawn_sets else LEGEND_WIDTH
-        layout, at_side = self._lay_out(ax, names, strip, note=bool(note))
-        self.sets_ = self._draw_sets(
-            drawn_sets, layout.points, network, sets.get("set_kw")
-        )
+        """Draw on an axes, or in a new figure; set the artists."""
+        subnetwork, larger_sets = network.strongest(max_entries, max_edges)
+        larger_sets = larger_sets[:max_sets]
+        note = _note(subnetwork, len(network.larger_sets) - len(larger_sets))
+        names = [str(network.names[feature]) for feature in subnetwork.features]
+        legend_width = SETS_LEGEND_WIDTH if larger_sets else LEGEND_WIDTH
+        layout, at_side = self._lay_out(ax, names, legend_width, note=bool(note))
+        self.sets_ = self._draw_sets(larger_sets, layout.points, network, set_kw)
         self.edges_ = self._draw_edges(subnetwork, layout.points, network, edge_kw)
-        joined = [
-            *subnetwork.edges.ravel(),
-            *(p for positions, _ in drawn_sets for p in positions),
-        ]
-        is_isolated = ~np.isin(np.arange(len(names)), joined)
-        nodes = subnetwork.players, layout, is_isolated
-        self.nodes_ = self._draw_nodes(*nodes, network, node_kw)
+        joined = set(subnetwork.edges.ravel().tolist())
+        joined.update(*(members for members, _ in larger_sets))
+        is_isolated = ~np.isin(np.arange(len(names)), list(joined))
+        self.nodes_ = self._draw_nodes(
+            subnetwork.features, layout, is_isolated, network, node_kw
+        )
         self.labels_ = self._draw_labels(layout, is_isolated)
         entries = self._legend_entries(
-            subnetwork, network, layout.largest, at_side=at_side
+            subnetwork, network, layout.largest_diameter, at_side=at_side
         )
         if at_side:
-            entries += self._set_entries(drawn_sets, layout.names, network)
+            entries += self._set_entries(larger_sets, layout.names, network)
         # The two largest nodes may follow each other in a legend of signs.
         spacing = 1.4 if at_side and network.signed else 0.9
         self.legend_ = self._draw_legend(entries, spacing, at_side=at_side)
         self.note_ = self._draw_note(note)
 
     def _lay_out(
-        self, ax: Axes, names: list[str], strip: float, *, note: bool
+        self, ax: Axes, names: list[str], legend_width: float, *, note: bool
     ) -> tuple[Layout, bool]:
-        """Take an axes; places of the nodes, and whether a strip is at the side."""
+        """Take an axes; places of the nodes, and whether the legend is at the side."""
         width, height = needed_size(names)
-        ax = self._take(ax, (width + strip, height))
-        room = _room(ax, strip, note=note)
+        ax = self._take(ax, (width + legend_width, height))
+        room = _room(ax, legend_width, note=note)
         layout = lay_out(names, room)
         ax.set_axis_off()
         xlim, ylim = room.limits(layout)
@@ -154,7 +155,7 @@ class NetworkMixin(DisplayMixin):
 
     def _draw_sets(
         self,
-        drawn_sets: list[Any],
+        larger_sets: list[LargerSet],
         points: NDArray[np.float64],
         network: Network,
         style: Style | None,
@@ -164,15 +165,15 @@ class NetworkMixin(DisplayMixin):
 
         palette: Sequence[str] | NDArray[np.str_]
         palette = [colour for colour in PALETTE if colour != NODE_COLOUR]
-        palette = [palette[number % len(palette)] for number in range(len(drawn_sets))]
-        strengths = np.array([strength for _, strength in drawn_sets])
+        palette = [palette[number % len(palette)] for number in range(len(larger_sets))]
+        strengths = np.array([strength for _, strength in larger_sets])
         if network.signed:
             palette = sign_colours(strengths)
         # The same transparency is invisible on dark paper.
         max_alpha = 0.3 if text_on(paper(self.ax_)) == "black" else 0.55
         patches = []
         for (members, _), share, base_colour in zip(
-            drawn_sets, _shares(np.abs(strengths)), palette, strict=True
+            larger_sets, _shares(np.abs(strengths)), palette, strict=True
         ):
             colour = seen(base_colour, self.ax_)
             patch_style: Style = {
@@ -195,7 +196,7 @@ class NetworkMixin(DisplayMixin):
 
         shares = _shares(subnetwork.strengths)
         edges = LineCollection(
-            points[subnetwork.edges],
+            list(points[subnetwork.edges]),
             linewidths=_widths(shares),
             colors=self._edge_colours(network.signed_strengths(subnetwork), network),
             capstyle="round",
@@ -214,54 +215,63 @@ class NetworkMixin(DisplayMixin):
 
     def _draw_nodes(
         self,
-        players: NDArray[np.intp],
+        features: NDArray[np.intp],
         layout: Layout,
         is_isolated: NDArray[np.bool_],
         network: Network,
         style: Style | None,
     ) -> PathCollection:
-        diameters = np.full(len(players), min(USUAL, layout.largest))
+        diameters = np.full(len(features), min(USUAL_NODE, layout.largest_diameter))
         effects = network.main_effects
         if effects is not None and np.abs(effects).max() > 0:
-            shares = np.abs(effects[players]) / np.abs(effects).max()
-            diameters = _diameters(shares, layout.largest)
+            shares = np.abs(effects[features]) / np.abs(effects).max()
+            diameters = _diameters(shares, layout.largest_diameter)
         node_style: Style = {"edgecolor": paper(self.ax_), "linewidth": 0.8}
         node_style["zorder"] = 2
         node_style["facecolor"] = [
             self._node_colour(isolated) for isolated in is_isolated
         ]
         if network.signed and effects is not None:
-            signs = sign_colours(effects[players])
+            signs = sign_colours(effects[features])
             node_style["facecolor"] = [seen(colour, self.ax_) for colour in signs]
         x, y = layout.points.T
         return draw_points(self.ax_, x, y, style, s=diameters**2, **node_style)
 
     def _node_colour(self, isolated: bool) -> ColorType:
-        return shade(self.ax_, ALONE) if isolated else seen(NODE_COLOUR, self.ax_)
+        if isolated:
+            return shade(self.ax_, ISOLATED_INK)
+        return seen(NODE_COLOUR, self.ax_)
 
     def _draw_labels(self, layout: Layout, is_isolated: NDArray[np.bool_]) -> list[Any]:
-        """Names outside of the circle, level or pointing outwards."""
+        """Names outside of the circle, horizontal or pointing outwards."""
         labels = []
         for name, point, angle, isolated in zip(
             layout.names, layout.points, layout.angles, is_isolated, strict=True
         ):
-            right, up = np.round(point, 9)
-            text_style: Style = {"ha": "left" if right >= 0 else "right"}
+            x, y = np.round(point, 9)  # zero where only rounding moves it from an axis
+            text_style: Style = {"ha": "left" if x >= 0 else "right"}
             text_style["va"] = "center"
-            if layout.level and right == 0:
-                text_style = {"ha": "center", "va": "bottom" if up > 0 else "top"}
-            if not layout.level:
-                rotation = np.degrees(angle) % 360 - 180 * (right < 0)
+            if layout.horizontal and x == 0:
+                text_style = {"ha": "center", "va": "bottom" if y > 0 else "top"}
+            if not layout.horizontal:
+                rotation = np.degrees(angle) % 360 - 180 * (x < 0)
                 text_style |= {"rotation": rotation, "rotation_mode": "anchor"}
             text_style |= {"fontsize": layout.font_size, "annotation_clip": False}
-            text_style["color"] = shade(self.ax_, ALONE_TEXT if isolated else 1)
+            text_style["color"] = shade(self.ax_, ISOLATED_NAME_INK if isolated else 1)
             labels.append(
-                write_near(self.ax_, name, point, layout.gap * point, **text_style)
+                write_near(
+                    self.ax_, name, point, layout.label_offset * point, **text_style
+                )
             )
         return labels
 
     def _legend_entries(
-        self, subnetwork: Subnetwork, network: Network, largest: float, *, at_side: bool
+        self,
+        subnetwork: Subnetwork,
+        network: Network,
+        largest_diameter: float,
+        *,
+        at_side: bool,
     ) -> list[tuple[Any, str]]:
         """Handles and texts of some edges and nodes with their numbers."""
         from matplotlib.lines import Line2D
@@ -281,29 +291,31 @@ class NetworkMixin(DisplayMixin):
         effects = network.main_effects
         if effects is None or not np.abs(effects).max() > 0:
             return entries
-        examples = _examples(effects[subnetwork.players], count)
+        examples = _examples(effects[subnetwork.features], count)
         texts = column_texts(examples, signed=network.signed)
         node_style: Style = {"marker": "o", "linestyle": "", "markeredgewidth": 0.8}
         node_style["markeredgecolor"] = paper(self.ax_)
         for effect, text in zip(examples, texts, strict=True):
-            colour = self._node_colour(not len(subnetwork.edges) and not network.sets)
+            nothing_joined = not len(subnetwork.edges) and not network.larger_sets
+            colour = self._node_colour(nothing_joined)
             if network.signed:
                 colour = seen(str(sign_colours(np.array(effect))), self.ax_)
-            size = _diameters(abs(effect) / np.abs(effects).max(), largest)
+            share = abs(effect) / np.abs(effects).max()
+            size = _diameters(share, largest_diameter)
             handle = Line2D([], [], color=colour, markersize=size, **node_style)
             entries.append((handle, f"main effect {text}"))
         return entries
 
     def _set_entries(
-        self, drawn_sets: list[Any], names: list[str], network: Network
-    ) -> list[Any]:
+        self, larger_sets: list[LargerSet], names: list[str], network: Network
+    ) -> list[tuple[Any, str]]:
         """Handles and texts of larger sets."""
         entries = []
-        for patch, (members, strength) in zip(self.sets_, drawn_sets, strict=True):
+        for patch, (members, strength) in zip(self.sets_, larger_sets, strict=True):
             number = number_text(strength, signed=network.signed)
-            joined = JOIN.join(names[member] for member in members)
-            text = f"{shorten(joined, SET_NAME - 2 - len(number))}: {number}"
-            entries.append((patch, text))
+            joined_names = JOIN.join(names[member] for member in members)
+            name = shorten(joined_names, SET_NAME_LENGTH - len(f": {number}"))
+            entries.append((patch, f"{name}: {number}"))
         return entries
 
     def _draw_legend(
@@ -338,21 +350,25 @@ class NetworkMixin(DisplayMixin):
 
 
 def _note(subnetwork: Subnetwork, n_sets: int) -> str:
-    """Note on missing edges, and on edges, features and sets that are not drawn."""
-    counts = *subnetwork.left_out, n_sets
-    counts_by_kind = [
+    """Note that there are no edges, and on edges, features and sets left out."""
+    counts = {
+        "weaker edge": subnetwork.n_edges_left_out,
+        "feature": subnetwork.n_features_left_out,
+        "larger set": n_sets,
+    }
+    texts = [
         f"{count} {kind}{'s' if count > 1 else ''}"
-        for count, kind in zip(counts, LEFT_OUT, strict=True)
+        for kind, count in counts.items()
         if count
     ]
     lines = [] if len(subnetwork.edges) else ["no interactions"]
-    if counts_by_kind:
-        counts_by_kind[-2:] = [" and ".join(counts_by_kind[-2:])]
-        lines.append(f"not shown: {', '.join(counts_by_kind)}")
+    if texts:
+        texts[-2:] = [" and ".join(texts[-2:])]
+        lines.append(f"not shown: {', '.join(texts)}")
     return "\n".join(lines)
 
 
-def _room(ax: Axes, strip: float, *, note: bool) -> Room:
+def _room(ax: Axes, legend_width: float, *, note: bool) -> Room:
     """Room of the axes, with strips for the legend and for the note."""
     width, height = axes_inches(ax)
     figure = ax.figure.figure
@@ -360,23 +376,25 @@ def _room(ax: Axes, strip: float, *, note: bool) -> Room:
         # Without texts outside of it, the axes will fill the figure.
         width, height = figure.get_size_inches() - 0.1
     bottom = NOTE_HEIGHT if note else 0.0
-    if width >= WIDE + strip / 2:
-        return Room((width, height), strip, bottom)
-    return Room((width, height), 0.0, bottom + LEGEND_HEIGHT)
+    if width >= LEAST_SIDE_WIDTH + legend_width / 2:
+        return Room(width, height, legend_width, bottom)
+    return Room(width, height, 0.0, bottom + LEGEND_HEIGHT)
 
 
 def _diameters(shares: Any, largest: float) -> Any:
     """Diameters of nodes in points: their areas grow with the shares."""
-    smallest = min(SMALLEST, largest / 2)
+    smallest = min(SMALLEST_NODE, largest / 2)
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
 
 
 def _shares(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Strengths in units of the largest."""
     return strengths / strengths.max() if len(strengths) else strengths
 
 
 def _widths(shares: Any) -> Any:
-    return THINNEST + (THICKEST - THINNEST) * shares
+    """Widths of edges in points, linear in the shares."""
+    return THINNEST_EDGE + (THICKEST_EDGE - THINNEST_EDGE) * shares
 
 
 def _shades(ax: Axes, shares: NDArray[np.float64]) -> NDArray[np.float64]:

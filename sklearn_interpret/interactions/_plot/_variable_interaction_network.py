@@ -132,8 +132,7 @@ class VariableInteractionNetworkDisplay(InteractionSources, NetworkMixin):
             arrays that do not fit each other.
         """
         network = Network(list(self.feature_names), *self._arrays())
-        limits: dict[str, Any] = {"max_entries": max_entries, "max_edges": max_edges}
-        self._draw_network(ax, network, **limits, edge_kw=edge_kw, node_kw=node_kw)
+        self._draw_network(ax, network, max_entries, max_edges, edge_kw, node_kw)
         return self
 
     def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:

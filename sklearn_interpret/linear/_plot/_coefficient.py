@@ -152,13 +152,12 @@ class CoefficientDisplay(Display):
             predictions.
         """
         coef, low, high = self._arrays()
-        reach = np.where(high > low, high - low, np.inf)
-        selected, remaining = ranked(np.abs(coef) / reach, max_entries)
+        widths = np.where(high > low, high - low, np.inf)
+        selected, remaining = ranked(np.abs(coef) / widths, max_entries)
         if len(remaining):  # they share no line
             selected = np.append(selected, remaining[:1])
         selected = np.sort(selected)
-        size = (_WIDTH, row_height(len(selected)))
-        ax = self._take(ax, size)
+        ax = self._take(ax, (_WIDTH, row_height(len(selected))))
         places = np.arange(len(selected))[::-1]
         has_interval = np.isfinite(low + high)[selected]
         if exponentiate:

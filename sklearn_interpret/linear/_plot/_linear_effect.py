@@ -40,9 +40,10 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
-_WIDTH, _LEGEND_WIDTH, _BOX_HEIGHT = 6.0, 1.5, 0.7  # inches, and share of a line
+_WIDTH, _LEGEND_WIDTH = 6.0, 1.5  # inches
+_BOX_HEIGHT = 0.7  # share of a line
 _BOX_COLOUR = PALETTE[5]  # no row has it
-# Of rows, which differ in shape and colour.
+# Markers of rows, which differ in shape and colour.
 _MARKERS = "XDsv^<>Po*"
 # Numbers of a box, in the table.
 _COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
@@ -185,8 +186,9 @@ class LinearEffectDisplay(Display):
         ax = self._take(ax, size)
         ax.use_sticky_edges = False
         places = np.arange(len(names))[::-1]
-        box_args = _BOX_COLOUR, box_kw, _BOX_HEIGHT
-        self.boxes_, self.whiskers_ = draw_boxes(ax, places, lines, *box_args)
+        self.boxes_, self.whiskers_ = draw_boxes(
+            ax, places, lines, _BOX_COLOUR, box_kw, _BOX_HEIGHT
+        )
         if len(remaining):
             self.boxes_.patches[-1].set_color(NEUTRAL_COLOUR)
         self._mark_rows(lines, places, rows, point_kw)

@@ -39,12 +39,14 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.axes import Style
 
-# Points of a line, characters of a name, and points from one name to the next.
-_N_PLACES, _NAME, _PITCH = 300, 22, 11.0
-# Place of names to the right of the axes, in its widths, and inches between the ticks
-# above it.
-_NAMES_AT, _APART = 1.04, 0.2
-# Share of the last penalty at which the end without one is drawn.
+_N_POINTS = 300  # of a line
+_NAME_LENGTH = 22  # characters
+_NAME_DISTANCE = 11.0  # points from one name to the next
+_POINTS_PER_INCH = 72
+_NAMES_X = 1.04  # left end of the names, in widths of the axes
+_TICK_DISTANCE = 0.2  # least distance of the ticks above the axes, in inches
+# The model without a penalty is drawn at this share of the smallest positive penalty:
+# the axis is logarithmic, and has no zero.
 _NO_PENALTY = 0.5
 
 
@@ -196,8 +198,8 @@ class SparsePathDisplay(DisplayMixin):
         self.model_lines_: list[Any] = []
         self.model_points_: list[Any] = []
         # A feature has one colour in all panels.
-        last = np.abs(self._path[:, :, -1]).max(axis=0)
-        order = np.argsort(-last, kind="stable")[: np.count_nonzero(last)]
+        sizes = np.abs(self._path[:, :, -1]).max(axis=0)
+        order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         self._colours = dict(zip(order, colours(len(order)), strict=True))
         for output, axes in enumerate(canvas.main):
             self._draw(axes, self._path[output], max_names, line_kw)
@@ -241,60 +243,62 @@ class SparsePathDisplay(DisplayMixin):
         style: Style | None,
     ) -> None:
         """One output's panel."""
-        places, alphas = self._places()
+        x, alphas = self._x_and_penalties()
         used = np.flatnonzero(path.any(axis=1))
-        last = np.abs(path[:, -1])
-        order = used[np.argsort(-last[used], kind="stable")]
-        room = int(72 * axes_inches(ax)[1] / _PITCH)
-        named = order[last[order] > 0][: min(max_names or room, room)]
-        curves = {j: _without_zeros(self._at(alphas, path[j])) for j in used}
+        sizes = np.abs(path[:, -1])
+        order = used[np.argsort(-sizes[used], kind="stable")]
+        most_fitting = int(_POINTS_PER_INCH * axes_inches(ax)[1] / _NAME_DISTANCE)
+        n_names = min(max_names or most_fitting, most_fitting)
+        named = order[sizes[order] > 0][:n_names]
+        curves = {j: _without_zeros(self._interpolated(alphas, path[j])) for j in used}
         unnamed_curves = [curve for j, curve in curves.items() if j not in named]
         thin = {"alpha": 1, "marker": "none"}
         self.other_lines_.append(
-            draw_thin_lines(ax, places, unnamed_curves, shade(ax, 0.4), thin)
+            draw_thin_lines(ax, x, unnamed_curves, shade(ax, 0.4), thin)
         )
         thick = {"linewidth": 1.8, "alpha": 1, "zorder": 3, **(style or {})}
         self.lines_.append(
             [
-                draw_thin_lines(ax, places, [curves[j]], self._colours[j], thick)[0]
+                draw_thin_lines(ax, x, [curves[j]], self._colours[j], thick)[0]
                 for j in named
             ]
         )
         if not len(used):
             note_empty(ax, "no feature")
         ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)
-        self._set_axes(ax, places)
-        self._mark_model(ax, places, path[named], self.lines_[-1])
-        names = shorten_all([self._names[j] for j in named], _NAME)
+        self._set_axes(ax, x)
+        self._mark_model(ax, x, path[named], self.lines_[-1])
+        names = shorten_all([self._names[j] for j in named], _NAME_LENGTH)
         self.texts_.append(_name_lines(ax, self.lines_[-1], names))
 
-    def _places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Where lines are drawn, and the penalties there.
+    def _x_and_penalties(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Falling points along x of the lines, and the penalties there.
 
+        They are the same but at the end, where no penalty has a point of its own.
         Between its changes, the path is straight, or nearly so, over the penalty.
         """
         positive = self._alphas[self._alphas > 0]
         if not len(positive):
             return np.array([1.0, _NO_PENALTY]), np.zeros(2)
-        least = positive[-1]
-        end = _NO_PENALTY * least
-        if self._alphas[-1] > 0 and least < positive[0]:
-            end = least
-        even = np.geomspace(positive[0], end, _N_PLACES)
-        places = np.unique(np.concatenate([even[1:-1], positive, [end]]))[::-1]
-        to_zero = (places - end) / (1 - _NO_PENALTY)
-        return places, np.where(places < least, to_zero, places)
+        smallest = positive[-1]
+        end = _NO_PENALTY * smallest
+        if self._alphas[-1] > 0 and smallest < positive[0]:
+            end = smallest
+        even = np.geomspace(positive[0], end, _N_POINTS)
+        x = np.unique(np.concatenate([even[1:-1], positive, [end]]))[::-1]
+        falling_to_zero = (x - end) / (1 - _NO_PENALTY)
+        return x, np.where(x < smallest, falling_to_zero, x)
 
-    def _at(self, alphas: Any, values: NDArray[np.float64]) -> Any:
+    def _interpolated(self, alphas: Any, values: NDArray[np.float64]) -> Any:
         """Values of the path (n_alphas,) at other penalties."""
         return np.interp(-alphas, -self._alphas, values)
 
-    def _set_axes(self, ax: Axes, places: NDArray[np.float64]) -> None:
+    def _set_axes(self, ax: Axes, x: NDArray[np.float64]) -> None:
         """Axes of the penalty, and of the number of features."""
         label = "Penalty (alpha)"
         if self._alphas[-1] == 0:
             label += "; none at the right end"
-        ax.set(xscale="log", xlim=(places[0], places[-1]), xlabel=label)
+        ax.set(xscale="log", xlim=(x[0], x[-1]), xlabel=label)
         # Names of lines take up a part of the axes.
         width = 0.75 * axes_inches(ax)[0]
         plain_log_ticks(ax, width)
@@ -304,12 +308,13 @@ class SparsePathDisplay(DisplayMixin):
         ax.set_ylabel(label)
         sizes = self._path.any(axis=0).sum(axis=0)
         changes = np.flatnonzero(np.diff(sizes))
-        positions = np.log(self._alphas[changes]) / np.log(places[-1] / places[0])
+        # In widths of the axes; ticks are dropped that the next one would touch.
+        positions = np.log(self._alphas[changes]) / np.log(x[-1] / x[0])
         ticks: list[int] = []
-        before = np.inf
+        next_position = np.inf
         for change, position in zip(changes[::-1], positions[::-1], strict=True):
-            if before - position >= _APART / width:
-                ticks, before = [change, *ticks], position
+            if next_position - position >= _TICK_DISTANCE / width:
+                ticks, next_position = [change, *ticks], position
         top = ax.secondary_xaxis("top")
         top.set_xticks(self._alphas[ticks], [str(sizes[i + 1]) for i in ticks])
         top.minorticks_off()
@@ -318,17 +323,17 @@ class SparsePathDisplay(DisplayMixin):
     def _mark_model(
         self,
         ax: Axes,
-        places: NDArray[np.float64],
+        x: NDArray[np.float64],
         path: NDArray[np.float64],
         lines: list[Any],
     ) -> None:
         """A line at the model's penalty, and points where it crosses others."""
         alpha = self._alphas[-1] if self.alpha is None else self.alpha
-        model_penalty = max(alpha, places[-1])
+        model_penalty = max(alpha, x[-1])
         line_style: Style = {"color": shade(ax, 0.8), "linestyle": "--"}
         line_style["linewidth"] = 1.4
         self.model_lines_.append(ax.axvline(model_penalty, zorder=2.2, **line_style))
-        values = [self._at(alpha, coefs) for coefs in path]
+        values = [self._interpolated(alpha, coefs) for coefs in path]
         point_style: Style = {"color": [line.get_color() for line in lines], "s": 26}
         point_style["zorder"] = 4
         points = ax.scatter(
@@ -384,17 +389,18 @@ def _names(model: Any, steps: list[Any]) -> Sequence[str] | None:
 
 
 def _without_zeros(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values of a line, NaN where it stays at zero."""
-    zero = np.concatenate([[True], values == 0, [True]])
-    return np.where(zero[:-2] & zero[1:-1] & zero[2:], np.nan, values)
+    """Values of a line, NaN where it stays at zero: there and at both neighbours."""
+    is_zero = np.concatenate([[True], values == 0, [True]])
+    stays = is_zero[:-2] & is_zero[1:-1] & is_zero[2:]
+    return np.where(stays, np.nan, values)
 
 
 def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
     """Names at the ends of lines, in their colours, moved apart."""
     bottom, top = ax.get_ylim()
     ends = np.array([line.get_ydata()[-1] for line in lines])
-    pitch = _PITCH / (72 * axes_inches(ax)[1])
-    heights = moved_apart((ends - bottom) / (top - bottom), pitch, 0.0, 1.0)
+    distance = _NAME_DISTANCE / (_POINTS_PER_INCH * axes_inches(ax)[1])
+    heights = moved_apart((ends - bottom) / (top - bottom), distance, 0.0, 1.0)
     texts = []
     for line, name, height in zip(lines, names, heights, strict=True):
         colour = seen(line.get_color(), ax, READ)
@@ -402,7 +408,7 @@ def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
         leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
         text_style: Style = {"textcoords": "axes fraction", "annotation_clip": False}
         text_style |= {"va": "center", "color": colour, "arrowprops": leader}
-        text_position = _NAMES_AT, height
+        text_position = _NAMES_X, height
         texts.append(
             write_near(ax, name, line.get_xydata()[-1], text_position, **text_style)
         )

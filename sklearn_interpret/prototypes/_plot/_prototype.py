@@ -44,18 +44,26 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Canvas, Style
 
-# Inches: least width of a cell of a table, its height, the width and height around the
-# cells, and the least and most of all cells together; most letters of
-# a value and of a name.
-_CELL, _LINE, _AROUND, _LEAST, _MOST = 0.62, 0.3, (3.9, 1.7), (0.62, 0.9), (14, 10)
-_VALUE, _NAME = 12, 22
-# Width of an image and height of a line of its title, in inches; letters of that in an
-# inch; least number of images in a row of many.
-_IMAGE, _TITLE, _LETTERS, _IMAGES = 1.35, 0.15, 14, 5
+# Inches of a table: least width of a cell and its height; least and largest width and
+# height of all cells, and of the margins.
+_CELL_WIDTH = 0.62
+_CELL_HEIGHT = 0.3
+_LEAST_SIZE = (0.62, 0.9)
+_MOST_SIZE = (14, 10)
+_MARGINS = (3.9, 1.7)
+# Most characters of a value and of a name.
+_VALUE_LENGTH = 12
+_NAME_LENGTH = 22
+# Inches of an image: its width, and the height of a line of its title.
+_IMAGE_WIDTH = 1.35
+_TITLE_LINE_HEIGHT = 0.15
+_TITLE_CHARACTERS_PER_INCH = 14
+_FEWEST_IMAGE_COLUMNS = 5
 # Colour of a cell without a number.
-_NO_COLOUR = "0.92"
+_MISSING_COLOUR = "0.92"
 # Of prototypes, and of criticisms.
-_COLOURS, _MARKERS = (DOWN_COLOUR, UP_COLOUR), ("o", "X")
+_COLOURS = (DOWN_COLOUR, UP_COLOUR)
+_MARKERS = ("o", "X")
 
 
 @dataclass(eq=False, repr=False)
@@ -234,13 +242,15 @@ class PrototypeDisplay(DisplayMixin):
         return self
 
     def _check(self) -> None:
-        """Read the rows, and refuse positions, names and targets of others."""
+        """Read the rows; refuse positions, names and targets that do not suit them."""
         self._rows = as_rows(self.data)
-        chosen = [self.prototype_indices, self.criticism_indices]
-        self._chosen = [np.asarray(indices, dtype=np.intp) for indices in chosen]
-        if not len(self._chosen[0]):
+        self._indices_by_kind = [
+            np.asarray(indices, dtype=np.intp)
+            for indices in (self.prototype_indices, self.criticism_indices)
+        ]
+        if not len(self._indices_by_kind[0]):
             raise ValueError("prototype_indices is empty: there is nothing to draw.")
-        largest = max(indices.max(initial=0) for indices in self._chosen)
+        largest = max(indices.max(initial=0) for indices in self._indices_by_kind)
         if largest >= self._rows.n_rows:
             raise ValueError(
                 f"X has {self._rows.n_rows} rows, but row {largest} was chosen: pass "
@@ -254,20 +264,19 @@ class PrototypeDisplay(DisplayMixin):
                 f"{self._rows.n_columns} columns."
             )
         self._names = list(names)
-        kinds = ["prototype", "criticism"]
-        self._kinds = np.repeat(
-            kinds, [len(indices) for indices in self._chosen]
-        ).tolist()
-        self._lines = np.concatenate(self._chosen)
+        counts = [len(indices) for indices in self._indices_by_kind]
+        self._kinds = np.repeat(["prototype", "criticism"], counts).tolist()
+        self._drawn_rows = np.concatenate(self._indices_by_kind)
 
-    def _line_names(self) -> list[str]:
+    def _row_names(self) -> list[str]:
         names = [
-            f"{kind} {row}" for kind, row in zip(self._kinds, self._lines, strict=True)
+            f"{kind} {row}"
+            for kind, row in zip(self._kinds, self._drawn_rows, strict=True)
         ]
         if self.y is None:
             return names
         targets = np.asarray(self.y)
-        texts = [value_text(target, targets) for target in targets[self._lines]]
+        texts = [value_text(target, targets) for target in targets[self._drawn_rows]]
         return list(map(": ".join, zip(names, texts, strict=True)))
 
     def _scaled(self) -> NDArray[np.float64]:
@@ -275,7 +284,7 @@ class PrototypeDisplay(DisplayMixin):
         values = _numbers(self._rows, np.flatnonzero(self._rows.are_numbers))
         is_number = ~np.isnan(values).all(axis=0)
         if is_number.any():
-            # A constant column has rounding errors alone.
+            # Rounded: a constant column would be scaled to its rounding errors.
             scaled = StandardScaler().fit_transform(values[:, is_number])
             values[:, is_number] = scaled.round(12)
         return values
@@ -284,46 +293,46 @@ class PrototypeDisplay(DisplayMixin):
         """A line for each row drawn, a cell for each of some columns."""
         from matplotlib.colors import to_rgba
 
-        scaled = self._scaled()[self._lines]
+        scaled = self._scaled()[self._drawn_rows]
         columns = self._columns(scaled, max_entries)
         scaled, texts = scaled[:, columns], self._cell_texts(columns)
         longest = max(len(text) for line in texts for text in line)
-        cell = max(_CELL, (longest + 1) / CHARACTERS_PER_INCH), _LINE
-        shape = scaled.shape[::-1]
-        inner: Any = np.clip(np.multiply(shape, cell), _LEAST, _MOST)
-        canvas = self._take_grid(ax, 1, 1, inner + _AROUND)
+        cell_width = max(_CELL_WIDTH, (longest + 1) / CHARACTERS_PER_INCH)
+        shape = scaled.shape[::-1]  # columns, rows
+        size: Any = np.multiply(shape, (cell_width, _CELL_HEIGHT))
+        size = np.clip(size, _LEAST_SIZE, _MOST_SIZE)
+        canvas = self._take_grid(ax, 1, 1, size + _MARGINS)
         (ax,) = canvas.main
-        inner = inner if canvas.own_figure else np.array(axes_inches(ax))
+        size = size if canvas.own_figure else np.array(axes_inches(ax))
         x, y = (np.arange(n + 1) - 0.5 for n in shape)
         limits = colour_limits(scaled, True)
-        self.heat_map_ = cells_drawn = draw_heat_map(
+        self.heat_map_ = heat_map = draw_heat_map(
             ax, x, y, scaled.T, limits, None, diverging=True
         )
         ax.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
         # The same in all styles, as the colours of the cells and their texts are.
-        ax.set_facecolor(_NO_COLOUR)
+        ax.set_facecolor(_MISSING_COLOUR)
         names = [self._names[j] for j in columns]
-        name_cells(ax, self._line_names(), names, inner, (_NAME, 2 * _NAME))
+        lengths = _NAME_LENGTH, 2 * _NAME_LENGTH
+        name_cells(ax, self._row_names(), names, size, lengths)
         if len(columns) < len(self._names):
             counts = f"{len(columns)} of {len(self._names)} columns"
             ax.set_title(f"The {counts}: those that differ most", fontsize="medium")
-        n_prototypes = len(self._chosen[0])
+        n_prototypes = len(self._indices_by_kind[0])
         if n_prototypes < len(texts):
             ax.axhline(n_prototypes - 0.5, color="black", linewidth=2)
         if np.isfinite(scaled).any():
             self.colour_bar_ = bar = draw_colour_bar(
-                ax, cells_drawn, "standard\ndeviations\nfrom the\nmean"
+                ax, heat_map, "standard\ndeviations\nfrom the\nmean"
             )
             # Upright it would be higher than a table of few lines.
             label = bar.ax.yaxis.label
             label.set(rotation=0, ha="left", va="center")
-        cell_width, cell_height = inner / shape
-        if (
-            cell_width * CHARACTERS_PER_INCH >= longest
-            and cell_height * NAMES_PER_INCH >= 1
-        ):
-            fills = cells_drawn.to_rgba(np.ma.masked_invalid(scaled)).reshape(-1, 4)
-            fills[~np.isfinite(scaled).ravel()] = to_rgba(_NO_COLOUR)
+        cell_width, cell_height = size / shape
+        has_width = cell_width * CHARACTERS_PER_INCH >= longest
+        if has_width and cell_height * NAMES_PER_INCH >= 1:
+            fills = heat_map.to_rgba(np.ma.masked_invalid(scaled)).reshape(-1, 4)
+            fills[~np.isfinite(scaled).ravel()] = to_rgba(_MISSING_COLOUR)
             cells = np.ndindex(scaled.shape)
             write_cells(ax, cells, [text for line in texts for text in line], fills)
 
@@ -333,69 +342,70 @@ class PrototypeDisplay(DisplayMixin):
         """Columns in which the rows drawn differ most, in the order of the table."""
         is_finite = np.isfinite(scaled)
         values = np.where(is_finite, scaled, 0.0)
-        spreads = np.where(is_finite.any(axis=0), values.std(axis=0), 1.0)
-        order = np.argsort(-spreads.round(9), kind="stable")
+        # Of columns without numbers: that of all rows.
+        deviations = np.where(is_finite.any(axis=0), values.std(axis=0), 1.0)
+        order = np.argsort(-deviations.round(9), kind="stable")
         return np.sort(order[:max_entries])
 
-    def _cell_texts(self, columns: NDArray[np.intp]) -> list[tuple[str, str, str, str]]:
-        texts = []
+    def _cell_texts(self, columns: NDArray[np.intp]) -> list[tuple[str, ...]]:
+        """Texts of the cells, line by line."""
+        by_column = []
         for j in columns:
             values = self._rows.displayed(j)
-            number = values if self._rows.are_numbers[j] else None
-            cells = [value_text(value, number) for value in values[self._lines]]
-            texts.append([shorten(cell, _VALUE) for cell in cells])
-        return list(zip(*texts, strict=True))
+            numbers = values if self._rows.are_numbers[j] else None
+            texts = [value_text(value, numbers) for value in values[self._drawn_rows]]
+            by_column.append([shorten(text, _VALUE_LENGTH) for text in texts])
+        return list(zip(*by_column, strict=True))
 
     def _draw_images(self, ax: Axes) -> None:
         """An image for each row, framed in the colour of its kind."""
         check_image_shape(self.image_shape, self._rows.n_columns)
-        shape, n_images = tuple(self.image_shape or ()), len(self._lines)
-        height = _IMAGE * float(np.clip(shape[0] / shape[1], 0.3, 3))
-        n_columns = max(_IMAGES, int(np.ceil(np.sqrt(n_images))))
-        names = self._line_names()
-        n_lines = 2 + (max(map(len, names)) > _LETTERS * _IMAGE)  # one is a gap
-        size = _IMAGE, height + n_lines * _TITLE
+        shape, n_images = tuple(self.image_shape or ()), len(self._drawn_rows)
+        height = _IMAGE_WIDTH * float(np.clip(shape[0] / shape[1], 0.3, 3))
+        n_columns = max(_FEWEST_IMAGE_COLUMNS, int(np.ceil(np.sqrt(n_images))))
+        names = self._row_names()
+        longest = max(map(len, names))
+        n_lines = 2 + (longest > _TITLE_CHARACTERS_PER_INCH * _IMAGE_WIDTH)
+        size = _IMAGE_WIDTH, height + n_lines * _TITLE_LINE_HEIGHT  # one is a gap
         canvas = self._take_grid(ax, n_images, n_columns, size)
-        room = self._title_room(canvas)
-        # On one scale.
-        chosen = self._rows.take(self._lines)
-        pixels = _numbers(chosen, range(chosen.n_columns))
+        line_length = self._title_length(canvas)
+        selected = self._rows.take(self._drawn_rows)
+        pixels = _numbers(selected, range(selected.n_columns))
+        # As one high image: all have the same scale.
         images = drawable(pixels.reshape(-1, *shape[1:]))
         images = images.reshape(n_images, shape[0], *images.shape[1:])
-        named = zip(canvas.main, images, self._kinds, names, strict=True)
-        for panel, image, kind, name in named:
+        for panel, image, kind, name in zip(
+            canvas.main, images, self._kinds, names, strict=True
+        ):
             self.images_.append(draw_image(panel, image))
-            lines = name.split(": ", 1) if len(name) > room else [name]
-            text = "\n".join(shorten(line, room) for line in lines)
+            lines = name.split(": ", 1) if len(name) > line_length else [name]
+            text = "\n".join(shorten(line, line_length) for line in lines)
             panel.set_title(literal(text), fontsize="small")
             colour = seen(_COLOURS[kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
 
-    def _title_room(self, canvas: Canvas) -> int:
-        """Letters of a line above an image, up to the next image's."""
+    def _title_length(self, canvas: Canvas) -> int:
+        """Characters of a line above an image, up to the next image."""
         lefts = [panel.get_position().x0 for panel in canvas.main[:2]]
         inches = np.ptp(lefts) * canvas.figure.figure.get_figwidth()
-        return int(_LETTERS * inches) or _NAME
+        return int(_TITLE_CHARACTERS_PER_INCH * inches) or _NAME_LENGTH
 
     def _draw_map(self, ax: Axes) -> None:
         """All rows by two principal components, those chosen marked."""
         canvas = self._take_grid(ax, 1, 1, (5.6, 4.4))
         (ax,) = canvas.main
-        places, shares = self._places()
-        point_style: Style = {"s": point_area(len(places)), "linewidth": 0}
-        point_style["alpha"] = 0.6
-        self.points_ = [
-            draw_points(ax, *places.T, color=shade(ax, 0.55), **point_style)
-        ]
+        coordinates, shares = self._components()
+        area = point_area(len(coordinates))
+        point_style: Style = {"s": area, "linewidth": 0, "alpha": 0.6}
+        point_style["color"] = shade(ax, 0.55)
+        self.points_ = [draw_points(ax, *coordinates.T, **point_style)]
         labels = ["all rows"]
-        for kind, indices in enumerate(self._chosen):
+        for kind, indices in enumerate(self._indices_by_kind):
             if len(indices):
-                mark_style: Style = {"color": seen(_COLOURS[kind], ax), "s": 70}
-                mark_style["zorder"] = 3
-                mark_style |= {"edgecolor": paper(ax), "linewidth": 0.8}
-                marks = ax.scatter(
-                    *places[indices].T, marker=_MARKERS[kind], **mark_style
-                )
+                colour = seen(_COLOURS[kind], ax)
+                mark_style: Style = {"marker": _MARKERS[kind], "color": colour, "s": 70}
+                mark_style |= {"edgecolor": paper(ax), "linewidth": 0.8, "zorder": 3}
+                marks = ax.scatter(*coordinates[indices].T, **mark_style)
                 self.points_.append(marks)
                 labels.append(("prototypes", "criticisms")[kind])
         self.legend_ = add_legend(canvas, self.points_, labels)
@@ -404,8 +414,8 @@ class PrototypeDisplay(DisplayMixin):
             ylabel=f"Second principal component ({shares[1]:.0%})",
         )
 
-    def _places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Coordinates of all rows, (n_rows, 2), and shares of the variance."""
+    def _components(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Two principal components of all rows, (n_rows, 2), and shares of variance."""
         if self.image_shape is not None:
             check_image_shape(self.image_shape, self._rows.n_columns)
             values = _numbers(self._rows, range(self._rows.n_columns))
@@ -440,11 +450,11 @@ class PrototypeDisplay(DisplayMixin):
         """
         pandas = self._pandas()
         self._check()
-        table = {"kind": self._kinds, "row": self._lines}
+        table = {"kind": self._kinds, "row": self._drawn_rows}
         if self.y is not None:
-            table["y"] = np.asarray(self.y)[self._lines]
-        chosen = self._rows.take(self._lines)
-        return pandas.DataFrame(with_values(table, chosen, self._names))
+            table["y"] = np.asarray(self.y)[self._drawn_rows]
+        selected = self._rows.take(self._drawn_rows)
+        return pandas.DataFrame(with_values(table, selected, self._names))
 
 
 def _numbers(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:

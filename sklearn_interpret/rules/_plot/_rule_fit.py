@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
 
-# Letters in a line of a rule, most lines, and the pitch of rules of that many lines and
-# the width of a panel in inches.
-_LETTERS, _LINES, _PITCH, _WIDTH = 38, 3, 0.5, 6.4
+# Letters in a line of a rule, so that both panels have room for bars; lines of a rule.
+_LETTERS_PER_LINE = 38
+_MAX_LINES = 3
+# Inches: height of a bar with a rule of that many lines, and width of a panel.
+_BAR_PITCH = 0.5
+_PANEL_WIDTH = 6.4
 
 
 @dataclass(eq=False, repr=False)
@@ -146,35 +149,36 @@ class RuleFitDisplay(DisplayMixin):
             As many importances and coefficients as there are rules are needed.
         """
         rules, coefficients = list(self.rules), np.asarray(self.coefficients, float)
-        of_rules = np.asarray(self.rule_importances, dtype=np.float64)
-        of_features = np.asarray(self.feature_importances, dtype=np.float64)
-        if not len(rules) == len(coefficients) == len(of_rules):
+        rule_importances = np.asarray(self.rule_importances, dtype=np.float64)
+        feature_importances = np.asarray(self.feature_importances, dtype=np.float64)
+        if not len(rules) == len(coefficients) == len(rule_importances):
             raise ValueError(
                 f"There are {len(rules)} rules, {len(coefficients)} coefficients and "
-                f"{len(of_rules)} rule_importances; as many of each are needed."
+                f"{len(rule_importances)} rule_importances; as many of each are needed."
             )
         names = self.feature_names
-        names = default_names(len(of_features)) if names is None else list(names)
-        used = np.flatnonzero(of_features)
-        n_lines = max(len(of_rules), len(used))
-        n_lines = min(n_lines, max_entries or n_lines)
-        self._take_grid(ax, 2, 2, (_WIDTH, row_height(n_lines, _PITCH)))
+        n_features = len(feature_importances)
+        names = default_names(n_features) if names is None else list(names)
+        used = np.flatnonzero(feature_importances)
+        n_bars = max(len(rules), len(used))
+        n_bars = min(n_bars, max_entries or n_bars)
+        self._take_grid(ax, 2, 2, (_PANEL_WIDTH, row_height(n_bars, _BAR_PITCH)))
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
         colours, green = sign_colours(coefficients), np.full(len(used), PALETTE[2])
-        limits = max_entries, n_lines
-        names = [names[j] for j in used]
+        names, used_importances = [names[j] for j in used], feature_importances[used]
+        limits = max_entries, n_bars
         self.bars_ = [
-            _draw(left, rules, of_rules, colours, texts, *limits),
-            _draw(right, names, of_features[used], green, None, *limits),
+            _draw(left, rules, rule_importances, colours, texts, *limits),
+            _draw(right, names, used_importances, green, None, *limits),
         ]
         quantity = f"standard deviation of what is added to the {self.response_name}"
         left.set_xlabel(literal(f"importance of rules and linear terms:\n{quantity}"))
-        n_none = len(of_features) - len(used)
-        note = f"\n({n_none} without any are not shown)" * (n_none > 0)
+        n_unused = n_features - len(used)
+        note = f"\n({n_unused} without any are not shown)" * (n_unused > 0)
         right.set_xlabel(f"importance of features{note}")
-        names = "raises it: coefficient above 0", "lowers it: below 0"
-        self.legend_ = sign_legend(left, *names)
+        sign_names = "raises it: coefficient above 0", "lowers it: below 0"
+        self.legend_ = sign_legend(left, *sign_names)
         return self
 
     def to_frame(self) -> Any:
@@ -214,9 +218,9 @@ def _draw(
     colours: NDArray[Any],
     texts: list[str] | None,
     max_entries: int | None,
-    n_lines: int,
+    n_bars: int,
 ) -> BarContainer:
-    """Bars of a panel that has room for `n_lines`, the most important on top."""
+    """Bars of a panel that has room for `n_bars`, the most important on top."""
     selected, remaining = ranked(importances, max_entries)
     lengths = with_others(importances, selected, remaining)
     palette = colours[selected].tolist()
@@ -227,10 +231,10 @@ def _draw(
         palette.append(NEUTRAL_COLOUR)
         names.append(f"mean of {len(remaining)} others")
         texts.append("")
-    room = [""] * (n_lines - len(names))
+    empty_names = [""] * (n_bars - len(names))
     bar_kwargs = {"palette": palette, "texts": texts}
-    bars, _ = draw_ranked_bars(ax, names + room, lengths, None, **bar_kwargs)
+    bars, _ = draw_ranked_bars(ax, names + empty_names, lengths, None, **bar_kwargs)
     rules = [name.split(AND) for name in names if name]
-    words = ["\n".join(lines_of(rule, _LETTERS, _LINES)) for rule in rules]
+    words = ["\n".join(lines_of(rule, _LETTERS_PER_LINE, _MAX_LINES)) for rule in rules]
     ax.set_yticks(ax.get_yticks(), map(literal, words), fontsize="small")
     return bars

@@ -36,12 +36,20 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.axes import Style
 
-# Inches: width of a figure, a line of words, and the height around the bars.
-_WIDTH, _LINE, _AROUND = 9.0, 0.165, 1.2
-# Letters in a line of a rule, and lines; lines between rules; letters of a class.
-_LETTERS, _MOST_LINES, _GAP, _NAME = 46, 4, 0.9, 14
-_LETTER = 5.2  # points
-_BAR = 1.2  # lines
+# Inches: width of a figure, height of a line of words, and of the title and the axis.
+_FIGURE_WIDTH = 9.0
+_LINE_HEIGHT = 0.165
+_MARGIN_HEIGHT = 1.2
+# Letters in a line of a rule, half of the figure's width, and lines of a rule.
+_LETTERS = 46
+_MAX_LINES = 4
+# Lines: space between two rules, and thickness of a bar.
+_GAP = 0.9
+_BAR = 1.2
+# Letters of a class in the column of predictions.
+_CLASS_LETTERS = 14
+# Points: mean width of a small letter.
+_LETTER_WIDTH = 5.2
 
 
 def _percent(share: float) -> str:
@@ -192,48 +200,52 @@ class RulesDisplay(DisplayMixin):
 
     def _name_rules(self, ax: Axes, rules: list[Rule], n_left_out: int) -> None:
         """Axes with the conditions of the rules to the left."""
-        letters, max_lines = _LETTERS, _MOST_LINES
+        letters, max_lines = _LETTERS, _MAX_LINES
         if hasattr(ax, "get_position"):
             width, height = axes_inches(ax)
             letters = int(np.clip(width * CHARACTERS_PER_INCH / 2, 16, _LETTERS))
-            max_lines = int(np.clip(height / _LINE / len(rules) - _GAP, 1, _MOST_LINES))
+            lines_per_rule = height / _LINE_HEIGHT / len(rules) - _GAP
+            max_lines = int(np.clip(lines_per_rule, 1, _MAX_LINES))
         conditions = [[*map(str, rule.conditions)] or ["otherwise"] for rule in rules]
         words = [
             lines_of(rule_conditions, letters, max_lines)
             for rule_conditions in conditions
         ]
         sizes = np.array([len(lines) + _GAP for lines in words])
-        size = _WIDTH, sizes.sum() * _LINE + _AROUND
+        size = _FIGURE_WIDTH, sizes.sum() * _LINE_HEIGHT + _MARGIN_HEIGHT
         self._canvas = self._take_grid(ax, 1, 1, size)
         (self.ax_,) = self._canvas.main
         self.legend_: Legend | None = None
         self.texts_: list[Any] = []
-        self._places = sizes.cumsum() - sizes / 2
+        self._centres = sizes.cumsum() - sizes / 2
         texts = [literal("\n".join(lines)) for lines in words]
-        self.ax_.set_yticks(self._places, texts, fontsize="small")
+        self.ax_.set_yticks(self._centres, texts, fontsize="small")
         self.ax_.set_ylim(sizes.sum(), 0)
         self.ax_.tick_params(axis="y", length=0, grid_linewidth=0)
         # A layout, or `make_room`, takes the room of the words from the axes.
-        words_width = max(len(line) for lines in words for line in lines) * _LETTER / 72
-        self._inches = _WIDTH - words_width if ax is None else 0.75 * axes_inches(ax)[0]
+        longest = max(len(line) for lines in words for line in lines)
+        self._axes_width = _FIGURE_WIDTH - longest * _LETTER_WIDTH / 72
+        if ax is not None:
+            self._axes_width = 0.75 * axes_inches(ax)[0]
         if n_left_out:
-            many = f"{n_left_out} more rule{'s'[: n_left_out != 1]}"
-            self.ax_.set_title(f"{many} not shown", loc="left", fontsize="small")
+            more_rules = "more rule" if n_left_out == 1 else "more rules"
+            title = f"{n_left_out} {more_rules} not shown"
+            self.ax_.set_title(title, loc="left", fontsize="small")
 
     def _draw_shares(
         self, rules: list[Rule], classes: Sequence[Any], style: Style | None
     ) -> None:
         """Stacked bars; names in them where there are many, or no room for a legend."""
         shares = np.array([rule.shares for rule in rules])
-        bars = draw_stacked_bars(self.ax_, self._places, shares, style, height=_BAR)
+        bars = draw_stacked_bars(self.ax_, self._centres, shares, style, height=_BAR)
         self.bars_, names = bars, [value_text(name) for name in classes]
         self._write_columns(rules, "predicts", (0, 1))
-        self.ax_.set_xlabel("share of each class", x=self._width / 2)
+        self.ax_.set_xlabel("share of each class", x=self._bars_share / 2)
         if self._canvas.own_figure and len(classes) <= len(PALETTE):
             handles: list[Artist] = [class_bars.patches[0] for class_bars in bars]
             self.legend_ = add_legend(self._canvas, handles, names)
             return
-        room = self._width * self._inches * CHARACTERS_PER_INCH
+        room = self._bars_share * self._axes_width * CHARACTERS_PER_INCH
         text_style: Style = {"fontsize": "small", "ha": "center", "va": "center"}
         for class_bars, name in zip(bars, names, strict=True):
             for bar in class_bars:
@@ -250,15 +262,15 @@ class RulesDisplay(DisplayMixin):
             [getattr(rule, attribute) for rule in rules], dtype=np.float64
         )
         fills = sign_colours(values)
-        bars = draw_bars(self.ax_, self._places, values, fills, style, height=_BAR)
+        bars = draw_bars(self.ax_, self._centres, values, fills, style, height=_BAR)
         self.bars_ = [bars]
         self.ax_.axvline(0, color=shade(self.ax_, 0.5), linewidth=0.8, zorder=1)
         self.ax_.margins(x=0.25)
         limits = self.ax_.get_xlim()
         of_class = attribute == "coef" and rules[0].prediction is not None
         self._write_columns(rules, "class" if of_class else None, limits)
-        self.ax_.set_xlabel(attribute, x=self._width / 2)
-        self.texts_ += label_ends(self.ax_, values, self._places, values, signed=True)
+        self.ax_.set_xlabel(attribute, x=self._bars_share / 2)
+        self.texts_ += label_ends(self.ax_, values, self._centres, values, signed=True)
 
     def _write_columns(
         self, rules: list[Rule], heading: str | None, limits: tuple[float, float]
@@ -267,7 +279,7 @@ class RulesDisplay(DisplayMixin):
         columns = {}
         if heading is not None:
             predicted = [value_text(rule.prediction) for rule in rules]
-            columns[heading] = [shorten(name, _NAME) for name in predicted]
+            columns[heading] = [shorten(name, _CLASS_LETTERS) for name in predicted]
         columns |= self._coverages(rules)
         values = [rule.precision for rule in rules]
         if set(values) != {None}:
@@ -282,18 +294,18 @@ class RulesDisplay(DisplayMixin):
                 write_near(
                     ax, text, (1, position), (-edge, 0), va="center", **text_style
                 )
-                for position, text in zip(self._places, texts, strict=True)
+                for position, text in zip(self._centres, texts, strict=True)
             ]
             self.texts_ += [head, *cells]
-            edge += _LETTER * (max(map(len, [heading_text, *texts])) + 2)
+            edge += _LETTER_WIDTH * (max(map(len, [heading_text, *texts])) + 2)
         # The bars have the rest of the axes.
-        self._width = max(1 - edge / 72 / self._inches, 0.2)
-        max_ticks = int(np.clip(2 * self._width * self._inches, 2, 6))
+        self._bars_share = max(1 - edge / 72 / self._axes_width, 0.2)
+        max_ticks = int(np.clip(2 * self._bars_share * self._axes_width, 2, 6))
         plain_number_ticks(ax, most=max_ticks)
         ax.set_xlim(limits)
         low, high = limits
         ax.set_xticks([tick for tick in ax.get_xticks() if low <= tick <= high])
-        ax.set_xlim(low, low + (high - low) / self._width)
+        ax.set_xlim(low, low + (high - low) / self._bars_share)
 
     def _coverages(self, rules: list[Rule]) -> dict[str, list[str]]:
         """A column with numbers of rows and their share; of old rules, the share."""

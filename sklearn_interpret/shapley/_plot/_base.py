@@ -78,20 +78,18 @@ class ShapleyDisplay(ExplanationDisplay):
     ) -> Any:
         """A table with a line for each row and feature, the strongest feature first.
 
-        `rows` has columns with a number for each row. ``cells(values)`` makes further
+        `rows` has columns with an entry for each row. ``cells(values)`` makes further
         columns (n_rows, n_features) from the values in the order of the table. `data`
-        is an explanation with the values of the features, by default the first.
+        is the explanation that has the values of the features, by default the same.
+        `by_feature` has all lines of a feature below each other.
         """
         order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
         values = explanation.values[:, order]
         reader = FeatureReader(explanation if data is None else data)
         names = np.array(explanation.feature_names, dtype=object)[order]
-        columns = {
-            name: np.asarray(values_by_row)[:, None]
-            for name, values_by_row in rows.items()
-        }
-        feature = {"feature": names}
-        columns = {**feature, **columns} if by_feature else {**columns, **feature}
+        by_row = {name: np.asarray(column)[:, None] for name, column in rows.items()}
+        feature: dict[str, Any] = {"feature": names}
+        columns = feature | by_row if by_feature else by_row | feature
         if reader.has_data:
             columns["value"] = reader.table(order)
         columns |= {self._column: values, **(cells(values) if cells else {})}

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
 
 
-MOST_NAMED = len(PALETTE)  # that have a colour of their own
-MOST_LISTED = 20  # lines in the legend
-FAINT = 0.35  # opacity of the other lines, where some are highlighted
+_MOST_COLOURED = len(PALETTE)  # lines that have a colour of their own
+_MOST_IN_LEGEND = 20  # lines
+_FAINT_OPACITY = 0.35  # of the other lines, where some are highlighted
 
 
 class ShapleyDecisionDisplay(ShapleyDisplay):
@@ -123,19 +123,23 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         """
         paths = self._paths()
         explanation = paths.explanation
-        named = paths.coloured() if highlight is None else paths.highlighted(highlight)
+        highlighted = paths.coloured()
+        if highlight is not None:
+            highlighted = paths.positions(highlight)
         selected, contributions, names = strongest(explanation, max_entries)
         if paths.row is not None:
             names[: len(selected)] = self._entries([(j,) for j in selected])
         ax = self._take(ax, (7.0, row_height(len(names))))
-        ends = _cumulated(explanation.base_values, contributions)
-        self._draw(ax, ends, explanation.predictions_or_sums, paths, named, line_kw)
+        levels = _cumulated(explanation.base_values, contributions)
+        self._draw(ax, levels, paths, highlighted, line_kw)
         for edge in np.arange(len(names) + 1) - 0.5:
             ax.axhline(edge, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
         ax.set_ylim(-0.5, len(names) - 0.5)
-        response = self._response_label(self.explanation.output_names)
-        response = response if paths.by_output else self._response()
+        if paths.by_output:
+            response = self._response_label(self.explanation.output_names)
+        else:
+            response = self._response()
         note = "lines lead from the base value, below, to f(x), on top"
         response = response if paths.row is None else self._of_row(response)
         label = literal(f"{shorten(response, 60)}\n({note})")
@@ -145,61 +149,70 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
     def _draw(
         self,
         ax: Axes,
-        ends: NDArray[np.float64],
-        predictions: NDArray[np.float64],
+        levels: NDArray[np.float64],
         paths: Paths,
-        named: list[int],
+        highlighted: list[int],
         style: Style | None,
     ) -> None:
-        """Set the lines, and the legend of those that have a name."""
+        """Draw lines through levels (n_lines, n_steps + 1), and highlight some."""
         from matplotlib.collections import LineCollection
 
-        heights = np.arange(ends.shape[1]) - 0.5
-        segments = np.stack([ends, np.broadcast_to(heights, ends.shape)], axis=2)
-        low, high = ends.min(), ends.max()
+        heights = np.arange(levels.shape[1]) - 0.5
+        points = np.stack([levels, np.broadcast_to(heights, levels.shape)], axis=2)
+        low, high = levels.min(), levels.max()
         margin = 0.04 * (high - low) or max(abs(low), 1.0) * 0.05
         ax.set_xlim(low - margin, high + margin)
-        line_style: Style = {"linewidth": 1.4 if len(ends) <= 50 else 0.8, "zorder": 2}
-        line_style |= {"alpha": FAINT if len(named) and not paths.by_output else 0.85}
-        line_style |= {"rasterized": ends.size > 10 * MANY_POINTS}
+        is_faint = len(highlighted) > 0 and not paths.by_output
+        line_style: Style = {
+            "linewidth": 1.4 if len(levels) <= 50 else 0.8,
+            "alpha": _FAINT_OPACITY if is_faint else 0.85,
+            "rasterized": levels.size > 10 * MANY_POINTS,
+            "zorder": 2,
+        }
         if paths.by_output:
             line_style["color"] = NEUTRAL_COLOUR
         line_style = merged_style(line_style, style, LineCollection)
-        self.lines_ = LineCollection(list(segments), **line_style)
+        self.lines_ = LineCollection(list(points), **line_style)
         if not {"color", "edgecolor"} & line_style.keys():
+            predictions = paths.explanation.predictions_or_sums
             limits = colour_limits(np.array(clipped_range(predictions)), False)
             self.lines_.set(array=predictions, cmap=_line_map(ax), clim=limits)
         ax.add_collection(self.lines_)
-        starts = ends[:, 0]
+        base_values = levels[:, 0]
         self.base_line_ = None
-        if np.ptp(starts) <= 1e-9 * np.abs(starts).max():
-            dashed: dict[str, Any] = {"color": shade(ax, 0.5), "linestyle": "--"}
-            dashed["linewidth"] = 0.9
-            self.base_line_ = ax.axvline(starts[0], zorder=0.8, **dashed)
+        if np.ptp(base_values) <= 1e-9 * np.abs(base_values).max():
+            dashed: Style = {"color": shade(ax, 0.5), "linestyle": "--"}
+            x = base_values[0]
+            self.base_line_ = ax.axvline(x, linewidth=0.9, zorder=0.8, **dashed)
         self.named_lines_: LineCollection | None = None
         self.legend_: Legend | None = None
-        if len(named):
-            self._draw_named(ax, segments, paths, named)
+        if highlighted:
+            self._draw_highlighted(ax, points, paths, highlighted)
 
-    def _draw_named(
-        self, ax: Axes, segments: NDArray[np.float64], paths: Paths, named: list[int]
+    def _draw_highlighted(
+        self,
+        ax: Axes,
+        points: NDArray[np.float64],
+        paths: Paths,
+        highlighted: list[int],
     ) -> None:
+        """Draw some lines in colours of their own, and name them in the legend."""
         from matplotlib.collections import LineCollection
         from matplotlib.lines import Line2D
 
-        palette = [seen(colour, ax) for colour in colours(len(named))]
+        palette = [seen(colour, ax) for colour in colours(len(highlighted))]
         line_style: Style = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
-        self.named_lines_ = lines = LineCollection(list(segments[named]), **line_style)
-        ax.add_collection(lines)
+        self.named_lines_ = LineCollection(list(points[highlighted]), **line_style)
+        ax.add_collection(self.named_lines_)
         handles = [Line2D([], [], color=colour, linewidth=2.0) for colour in palette]
-        labels = [paths.names[position] for position in named]
-        n_others = len(segments) - len(named)
+        labels = [paths.names[position] for position in highlighted]
+        n_others = len(points) - len(highlighted)
         if paths.by_output and n_others:
             handles.append(Line2D([], [], color=NEUTRAL_COLOUR))
             labels.append(f"{n_others} others")
         title = "output" if paths.by_output else "row"
         self.legend_ = side_legend(
-            ax, handles[:MOST_LISTED], labels[:MOST_LISTED], title=title
+            ax, handles[:_MOST_IN_LEGEND], labels[:_MOST_IN_LEGEND], title=title
         )
 
     def _paths(self) -> Paths:
@@ -235,8 +248,8 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         explanation = paths.explanation
 
         def ends_of(values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-            ends = _cumulated(explanation.base_values, values)[:, ::-1]
-            return {"start": ends[:, 1:], "end": ends[:, :-1]}
+            levels = _cumulated(explanation.base_values, values)[:, ::-1]
+            return {"start": levels[:, 1:], "end": levels[:, :-1]}
 
         lines = {"output" if paths.by_output else "row": paths.names}
         data = explanation if paths.row is None else paths.row
@@ -248,8 +261,8 @@ class Paths:
     """Rows, or outputs of one row in place of rows, that have a line each."""
 
     explanation: Explanation
-    names: list  # of rows or outputs
-    row: Explanation | None  # the only row, whose values can be named
+    names: list[Any]  # of rows or outputs
+    row: Explanation | None  # the only row, whose values of features can be shown
     by_output: bool
 
     def coloured(self) -> list[int]:
@@ -258,17 +271,17 @@ class Paths:
             return []
         changes = self.explanation.predictions_or_sums - self.explanation.base_values
         order = np.argsort(-np.abs(changes), kind="stable")
-        n_named = len(order) if len(order) <= MOST_NAMED else MOST_NAMED - 1
+        n_named = len(order) if len(order) <= _MOST_COLOURED else _MOST_COLOURED - 1
         return np.sort(order[:n_named]).tolist()
 
-    def highlighted(self, highlight: ArrayLike) -> list[int]:
-        """Places of the lines of the highlighted rows."""
+    def positions(self, highlight: ArrayLike) -> list[int]:
+        """Positions of the rows to highlight."""
         if self.by_output:
             raise ValueError("highlight is for rows; the lines are outputs of one row.")
-        chosen = np.atleast_1d(np.asarray(highlight))
-        if chosen.dtype == bool and chosen.shape == (len(self.names),):
-            chosen = np.flatnonzero(chosen)
-        return [row_position(row, len(self.names)) for row in chosen.tolist()]
+        rows = np.atleast_1d(np.asarray(highlight))
+        if rows.dtype == bool and rows.shape == (len(self.names),):
+            rows = np.flatnonzero(rows)
+        return [row_position(row, len(self.names)) for row in rows.tolist()]
 
 
 def _cumulated(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
-from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend
+from sklearn_interpret._plotting.axes import SIDE_NAME_LENGTH, side_legend
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     NEUTRAL_COLOUR,
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.feature_values import FeatureValues
     from sklearn_interpret._plotting.sources import Data
 
-MAX_ROWS = 5000  # in which the colouring feature is searched
+MAX_SEARCH_ROWS = 5000  # among which the feature that colours points is chosen
 MAX_JOINT_LEVELS = 60  # of a group along the axis
-MAX_COLOURS = 6  # of levels, the grey of the rarest included
+MAX_COLOURS = 6  # of levels, with the grey of the rarest
 
 
 @dataclass(eq=False, repr=False)
@@ -207,13 +207,13 @@ default="auto"
         """
         explanation, reader, feature = self._read()
         x_values = self._x_values(reader, feature)
-        attributions, quantity = self._numbers_and_name(explanation, feature)
-        companion = self._companion(explanation, reader, feature, x_values)
-        self.color_feature_ = None if companion is None else companion.name
+        y, y_name = self._y_values(explanation, feature)
+        colour_values = self._colour_values(explanation, reader, feature, x_values)
+        self.color_feature_ = None if colour_values is None else colour_values.name
         ax = self._take(ax, (6.4, 4.4))
         ax.axhline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
-        x, self.missing_area_ = _places(ax, x_values)
-        self._draw_points(ax, x, attributions, companion, point_kw or {}, colorbar)
+        x, self.missing_area_ = _set_x_axis(ax, x_values)
+        self._draw_points(ax, x, y, colour_values, point_kw or {}, colorbar)
         ax.margins(y=0.08)
         self.histogram_ = None
         if histogram:
@@ -223,21 +223,21 @@ default="auto"
         plain_number_ticks(ax, "y")
         name = explanation.feature_names[feature]
         if not _is_pair(self.feature) and x_values.name != name:
-            quantity += f" of {shorten(name, 24)}"
+            y_name += f" of {shorten(name, 24)}"
         label = wrapped(date_label(x_values.name, x_values.date_dtype))
         if x_values.levels is not None:
             label += "\n(points are spread sideways within a level)"
         ax.set_xlabel(literal(label))
-        ax.set_ylabel(literal(f"{shorten(self._response(), 44)}\n({quantity})"))
+        ax.set_ylabel(literal(f"{shorten(self._response(), 44)}\n({y_name})"))
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
     def _read(self) -> tuple[Explanation, FeatureReader, int]:
-        """The output drawn, a reader of its data, and the feature's position."""
+        """The output drawn, a reader of its data, and the first feature's position."""
         explanation = self._one_output()
         reader = FeatureReader(explanation, self.categorical_features)
-        first: Any = self.feature[0] if _is_pair(self.feature) else self.feature
-        feature = reader.position(first, "feature")
+        key: Any = self.feature[0] if _is_pair(self.feature) else self.feature
+        feature = reader.position(key, "feature")
         if not reader.has_data:
             raise ValueError(
                 "The explanation has no data: the values of the feature are needed for "
@@ -245,10 +245,10 @@ default="auto"
             )
         return explanation, reader, feature
 
-    def _numbers_and_name(
+    def _y_values(
         self, explanation: Explanation, feature: int
     ) -> tuple[NDArray[np.float64], str]:
-        """Numbers of the rows, and their name."""
+        """Values of the rows along the y axis, and their name."""
         if not _is_pair(self.feature):
             return explanation.values[:, feature], explanation.value_name
         if self.interaction_values is None:
@@ -258,19 +258,18 @@ default="auto"
             )
         second = self._second(FeatureReader(explanation))
         names = [shorten(explanation.feature_names[j], 16) for j in (feature, second)]
-        quantity = f"half the interaction value of\n{' and '.join(names)}"
+        name = f"half the interaction value of\n{' and '.join(names)}"
         if second == feature:
-            quantity = f"main effect of {names[0]}"
-        return self._interactions(explanation, self.interaction_values)[
-            :, feature, second
-        ], quantity
+            name = f"main effect of {names[0]}"
+        pairs = self._interactions(explanation, self.interaction_values)
+        return pairs[:, feature, second], name
 
     def _second(self, reader: FeatureReader) -> int:
         """Position of the second feature of a pair."""
         return reader.position(self.feature[1], "feature")  # type: ignore[index]
 
     def _x_values(self, reader: FeatureReader, feature: int) -> FeatureValues:
-        """Values along the axis."""
+        """Values of the rows along the x axis."""
         if self.along is not None:
             return reader.member_values(feature, self.along, "along")
         x_values = reader.feature_values(feature)
@@ -287,14 +286,18 @@ default="auto"
             )
         return x_values
 
-    def _companion(
+    def _colour_values(
         self,
         explanation: Explanation,
         reader: FeatureReader,
         feature: int,
         x_values: FeatureValues,
     ) -> FeatureValues | None:
-        """Values of the feature that colours the points, or None."""
+        """Values of the feature that colours the points, or None.
+
+        By default it is the one that interacts most: by interaction values, if they
+        are there, else by how well it predicts the residuals along x.
+        """
         if self.color_by is None:
             return None
         if not (isinstance(self.color_by, str) and self.color_by == "auto"):
@@ -311,21 +314,19 @@ default="auto"
         if not candidates:
             return None
         if self.interaction_values is not None:
-            interactions = self._interactions(explanation, self.interaction_values)[
-                :, feature, [*candidates]
-            ]
-            strengths = np.abs(interactions).mean(axis=0)
-            least = 1e-9 * np.abs(explanation.values[:, feature]).mean()
+            pairs = self._interactions(explanation, self.interaction_values)
+            strengths = np.abs(pairs[:, feature, [*candidates]]).mean(axis=0)
+            rounding = 1e-9 * np.abs(explanation.values[:, feature]).mean()
         else:
-            rows = _even_positions(len(explanation), MAX_ROWS)
+            rows = _spaced_positions(len(explanation), MAX_SEARCH_ROWS)
             strengths = residual_strengths(
                 explanation.values[rows, feature],
                 x_values.numbers[rows],
                 np.array([values.numbers[rows] for values in candidates.values()]),
             )
-            least = 0.0
+            rounding = 0.0
         best = int(np.argmax(strengths))
-        return [*candidates.values()][best] if strengths[best] > least else None
+        return [*candidates.values()][best] if strengths[best] > rounding else None
 
     def _interactions(
         self, explanation: Explanation, values: ArrayLike
@@ -333,7 +334,9 @@ default="auto"
         """Interaction values (n_rows, n_features, n_features) of the output."""
         shape = (*explanation.values.shape, explanation.values.shape[1])
         names = self.explanation.output_names
-        shapes = [(*shape, len(names)), shape][: 1 + (len(names) == 1)]
+        shapes = [(*shape, len(names))]
+        if len(names) == 1:
+            shapes.append(shape)
         array = checked_numbers(
             values, "interaction_values", shapes, "this explanation"
         )
@@ -346,66 +349,69 @@ default="auto"
         ax: Axes,
         x: NDArray[np.float64],
         y: NDArray[np.float64],
-        companion: FeatureValues | None,
+        colour_values: FeatureValues | None,
         style: Style,
-        explained: bool,
+        has_legend: bool,
     ) -> None:
         """Points coloured by a scale of numbers, by levels, or in one colour."""
         area = 1.4 * point_area(len(x))
         self.points_, self.grey_points_ = [], None
         self.colorbar_ = self.legend_ = None
-        if companion is None:
-            self.points_ = [_draw_plain(ax, x, y, DOWN_COLOUR, style, area)]
-        elif companion.levels is not None:
-            handles, labels = self._draw_levels(ax, x, y, companion, style, area)
-            if explained:
-                title = literal(shorten(companion.name, SIDE_WIDTH))
+        if colour_values is None:
+            self.points_ = [_draw_one_colour(ax, x, y, DOWN_COLOUR, style, area)]
+        elif colour_values.levels is not None:
+            handles, labels = self._draw_levels(ax, x, y, colour_values, style, area)
+            if has_legend:
+                title = literal(shorten(colour_values.name, SIDE_NAME_LENGTH))
                 self.legend_ = side_legend(
                     ax, handles, labels, title=title, scatterpoints=1, markerscale=1.6
                 )
         else:
-            numbers = companion.numbers
+            numbers = colour_values.numbers
             limits = colour_limits(np.array(clipped_range(numbers)), False)
             points, grey = draw_shaded_points(
                 ax, x, y, numbers, style, area=area, limits=limits
             )
-            self.points_, self.grey_points_ = [points][: points is not None], grey
-            if explained and points is not None and points.get_array() is not None:
-                self.colorbar_ = _add_bar(ax, points, companion)
+            self.grey_points_ = grey
+            if points is not None:
+                self.points_ = [points]
+                if has_legend and points.get_array() is not None:
+                    self.colorbar_ = _add_bar(ax, points, colour_values)
 
     def _draw_levels(
         self,
         ax: Axes,
         x: NDArray[np.float64],
         y: NDArray[np.float64],
-        companion: FeatureValues,
+        colour_values: FeatureValues,
         style: Style,
         area: float,
     ) -> tuple[list[PathCollection], list[str]]:
         """One colour for each level, grey for the rarest; handles and their labels."""
-        numbers, texts = companion.numbers, companion.level_texts
-        named = np.arange(len(texts))
+        numbers, texts = colour_values.numbers, colour_values.level_texts
+        coloured = np.arange(len(texts))
         if len(texts) > MAX_COLOURS:
-            counts = np.bincount(numbers[companion.is_observed].astype(np.intp))
-            named = np.sort(np.argsort(-counts, kind="stable")[: MAX_COLOURS - 1])
-        palette = colours(len(named))
-        if companion.ordered:
-            palette = list(feature_map(ax)(np.linspace(0, 1, len(named))))
+            counts = np.bincount(numbers[colour_values.is_observed].astype(np.intp))
+            coloured = np.sort(np.argsort(-counts, kind="stable")[: MAX_COLOURS - 1])
+        palette = colours(len(coloured))
+        if colour_values.ordered:
+            palette = list(feature_map(ax)(np.linspace(0, 1, len(coloured))))
         labels = []
-        for level, colour in zip(named, palette, strict=True):
-            mask = numbers == level
-            if mask.any():
-                points = _draw_plain(ax, x[mask], y[mask], colour, style, area)
+        for level, colour in zip(coloured, palette, strict=True):
+            rows = numbers == level
+            if rows.any():
+                points = _draw_one_colour(ax, x[rows], y[rows], colour, style, area)
                 self.points_.append(points)
                 labels.append(texts[level])
-        unnamed = ~np.isin(numbers, named)
-        if not unnamed.any():
+        rows = ~np.isin(numbers, coloured)
+        if not rows.any():
             return self.points_, labels
-        grey = _draw_plain(ax, x[unnamed], y[unnamed], NEUTRAL_COLOUR, style, area)
+        grey = _draw_one_colour(ax, x[rows], y[rows], NEUTRAL_COLOUR, style, area)
         self.grey_points_ = grey
-        n_others = len(texts) - len(named)
-        grey_texts = [f"{n_others} others"] * (n_others > 0)
-        grey_texts += ["missing"] * (not companion.is_observed.all())
+        n_others = len(texts) - len(coloured)
+        grey_texts = [f"{n_others} others"] if n_others > 0 else []
+        if not colour_values.is_observed.all():
+            grey_texts.append("missing")
         return [*self.points_, grey], [*labels, ", ".join(grey_texts)]
 
     def to_frame(self) -> Any:
@@ -421,14 +427,12 @@ default="auto"
         """
         explanation, reader, feature = self._read()
         x_values = self._x_values(reader, feature)
-        number = "interaction_value" if _is_pair(self.feature) else self._column
-        columns = {
-            "x": x_values.cells(),
-            number: self._numbers_and_name(explanation, feature)[0],
-        }
-        companion = self._companion(explanation, reader, feature, x_values)
-        if companion is not None:
-            columns["color"] = companion.cells()
+        y_column = "interaction_value" if _is_pair(self.feature) else self._column
+        y, _ = self._y_values(explanation, feature)
+        columns = {"x": x_values.cells(), y_column: y}
+        colour_values = self._colour_values(explanation, reader, feature, x_values)
+        if colour_values is not None:
+            columns["color"] = colour_values.cells()
         return self._frame(columns)
 
 
@@ -436,19 +440,20 @@ def _is_pair(feature: Any) -> TypeGuard[tuple[int | str, int | str]]:
     return isinstance(feature, tuple | list) and len(feature) == 2
 
 
-def _even_positions(n_rows: int, most: int) -> NDArray[np.intp]:
+def _spaced_positions(n_rows: int, most: int) -> NDArray[np.intp]:
     """Positions of at most `most` rows, evenly spaced."""
     if n_rows <= most:
         return np.arange(n_rows)
     return np.linspace(0, n_rows - 1, most).round().astype(np.intp)
 
 
-def _places(
+def _set_x_axis(
     ax: Axes, x_values: FeatureValues
 ) -> tuple[NDArray[np.float64], Rectangle | None]:
-    """Positions of the rows along the axis; missing values have a strip at its end."""
-    observed, texts = x_values.is_observed, x_values.levels and x_values.level_texts
-    if texts is not None:
+    """Coordinates of the rows; and the strip of missing values at the axis' end."""
+    observed = x_values.is_observed
+    if x_values.levels is not None:
+        texts = x_values.level_texts
         x = jittered(np.where(observed, x_values.numbers, len(texts)), seed=0)
         strip = None
         if not observed.all():
@@ -487,32 +492,37 @@ def _draw_data(ax: Axes, x_values: FeatureValues, style: Style | None) -> Artist
     """The distribution of the data, at the bottom."""
     if x_values.levels is None:
         return draw_histogram(ax, x_values.numbers[x_values.is_observed], style)
-    n_places = len(x_values.levels) + (not x_values.is_observed.all())
+    n_levels = len(x_values.levels) + (not x_values.is_observed.all())
     codes = np.where(
         x_values.is_observed, x_values.numbers, len(x_values.levels)
     ).astype(np.intp)
-    counts = np.bincount(codes, minlength=n_places)
+    counts = np.bincount(codes, minlength=n_levels)
     return draw_shares(ax, counts / max(len(codes), 1), style)
 
 
-def _add_bar(ax: Axes, points: PathCollection, companion: FeatureValues) -> Colorbar:
-    """A colour bar, with points where numbers are beyond its ends."""
+def _add_bar(
+    ax: Axes, points: PathCollection, colour_values: FeatureValues
+) -> Colorbar:
+    """A colour bar, with pointed ends where numbers are beyond them."""
     from matplotlib.ticker import MaxNLocator
 
-    numbers, (low, high) = companion.numbers[companion.is_observed], points.get_clim()
-    beyond = (numbers.min() < low) + 2 * (numbers.max() > high)
+    is_observed = colour_values.is_observed
+    numbers, (low, high) = colour_values.numbers[is_observed], points.get_clim()
+    is_below, is_above = numbers.min() < low, numbers.max() > high
+    extend = "both" if is_below else "max"
+    if not is_above:
+        extend = "min" if is_below else "neither"
     are_integers = bool(np.all(numbers == np.round(numbers)))
-    bar_kwargs: Style = {"extend": ("neither", "min", "max", "both")[beyond]}
-    bar_kwargs["ticks"] = MaxNLocator(nbins=6, integer=are_integers)
-    note = "" if companion.is_observed.all() else "\n(grey: missing)"
-    name = date_label(shorten(companion.name), companion.date_dtype)
-    bar = add_colour_bar(ax, points, name + note, **bar_kwargs)
-    date_ticks(bar.ax, companion.date_dtype, "y")
+    ticks = MaxNLocator(nbins=6, integer=are_integers)
+    note = "" if is_observed.all() else "\n(grey: missing)"
+    name = date_label(shorten(colour_values.name), colour_values.date_dtype)
+    bar = add_colour_bar(ax, points, name + note, extend=extend, ticks=ticks)
+    date_ticks(bar.ax, colour_values.date_dtype, "y")
     bar.solids.set_alpha(1)  # type: ignore[union-attr]
     return bar
 
 
-def _draw_plain(
+def _draw_one_colour(
     ax: Axes,
     x: NDArray[np.float64],
     y: NDArray[np.float64],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,12 +42,16 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.explanations import Explanation
 
-# Height of the arrows; heights of the first line of names below them, and from line to
-# line; most lines of names, and height of the names of both ends above the arrows.
+# Heights, counted from the middle of the arrows: of the arrows, of the first line of
+# names below them, from line to line, and of the names of both ends above the arrows.
 ARROW_HEIGHT = 0.8
-FIRST_LINE, LINE_HEIGHT, N_LINES, ENDS_LINE = -0.85, 0.52, 5, 0.55
-MOST_NAMED = 14  # areas in the legend
-SMALL_PER_INCH = 13  # small letters per inch
+FIRST_LINE = -0.85
+LINE_HEIGHT = 0.52
+END_NAMES_HEIGHT = 0.55
+MOST_LINES = 5  # of names
+MOST_IN_LEGEND = 14  # areas
+SMALL_CHARACTERS_PER_INCH = 13
+NO_LINE = -1  # of a label that has no room
 
 
 class ShapleyForceDisplay(OrderedRowsDisplay):
@@ -147,13 +151,13 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         explanation = self._rows()
         self.row_order_ = self._row_order(explanation)
         selected, contributions, _ = strongest(explanation, max_entries)
-        single = len(explanation) == 1
-        ax = self._take(ax, (9.0, 3.0 if single else 4.2))
+        is_one_row = len(explanation) == 1
+        ax = self._take(ax, (9.0, 3.0 if is_one_row else 4.2))
         self.ups_: PolyCollection | None = None
         self.downs_: PolyCollection | None = None
         self.labels_: list[Any] = []
         self.areas_: list[Any] = []
-        draw = self._draw_one if single else self._draw_many
+        draw = self._draw_one if is_one_row else self._draw_many
         draw(ax, explanation, contributions, selected, force_kw)
         return self
 
@@ -168,15 +172,17 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         """Arrows of one row that meet at the prediction, with names below them."""
         (pushes,), base = contributions, explanation.base_values[0]
         prediction = explanation.predictions_or_sums[0]
-        far, near = force_edges(prediction, pushes)
+        segments = force_segments(prediction, pushes)
+        far, near = segments.far, segments.near
         edges = np.concatenate([far, near, [base, prediction]])
         low, high = edges.min(), edges.max()
         span = (high - low) or max(abs(low), 1.0) * 0.1
         ax.set_xlim(low - 0.05 * span, high + 0.05 * span)
         plain_number_ticks(ax, most=8)
-        arrow_args = np.zeros(len(far)), ARROW_HEIGHT, 0.008 * span, style
-        arrows = draw_signed_arrows(ax, far, near, *arrow_args, notched=True)
-        self.ups_, self.downs_ = arrows
+        heights = np.zeros(len(far))
+        self.ups_, self.downs_ = draw_signed_arrows(
+            ax, far, near, heights, ARROW_HEIGHT, 0.008 * span, style, notched=True
+        )
         names = _with_others(self._entries([(j,) for j in selected]), explanation)
         lowest = self._name_pushes(ax, (far + near) / 2, pushes, names)
         highest = self._mark_ends(ax, prediction, base, high - low)
@@ -195,45 +201,45 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         pushes: NDArray[np.float64],
         names: list[str],
     ) -> float:
-        """Names below the arrows, if there is room; and the height of the lowest."""
+        """Write names below the arrows, if there is room; the height of the lowest."""
         numbers = column_texts(pushes, signed=True)
         texts = [
             f"{name} ({value})" for name, value in zip(names, numbers, strict=True)
         ]
-        lines, places = _lines(ax, centres, texts, N_LINES)
+        lines, text_centres = _lines(ax, centres, texts, MOST_LINES)
         # The same transparency is invisible on dark paper.
         alpha = 0.6 if text_on(paper(ax)) == "black" else 1.0
-        for k in np.flatnonzero(lines >= 0):
+        for k in np.flatnonzero(lines != NO_LINE):
             (colour,) = sign_colours(pushes[[k]])
             colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
-            x = [centres[k], centres[k], places[k]]
+            line_x = [centres[k], centres[k], text_centres[k]]
+            line_y = [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18]
             line_style: Style = {"linewidth": 0.9, "alpha": alpha, "zorder": 1}
-            line_style["color"] = colour
-            ax.plot(x, [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18], **line_style)
-            text_style: Style = {"ha": "center", "va": "center", "zorder": 3}
-            text_style["color"] = colour
-            name = write_near(ax, texts[k], (places[k], y), over=1, **text_style)
-            self.labels_.append(name)
+            ax.plot(line_x, line_y, color=colour, **line_style)
+            text_style: Style = {"ha": "center", "va": "center", "color": colour}
+            point = text_centres[k], y
+            text = write_near(ax, texts[k], point, over=1, zorder=3, **text_style)
+            self.labels_.append(text)
         return FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
 
     def _mark_ends(
         self, ax: Axes, prediction: float, base: float, span: float
     ) -> float:
-        """Lines at both ends with names above them; and the height of the names."""
+        """Draw lines at both ends, names above them; the height of the names."""
         ends = np.array([prediction, base])
         texts = [
             f"{name} = {number_beside(end, span)}"
             for name, end in zip(("prediction f(x)", "base value"), ends, strict=True)
         ]
-        lines, places = _lines(ax, ends, texts, 2)
-        heights, end_lines = ENDS_LINE + LINE_HEIGHT * lines, []
+        lines, text_centres = _lines(ax, ends, texts, 2)
+        heights, end_lines = END_NAMES_HEIGHT + LINE_HEIGHT * lines, []
         for k, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
             line_style: Style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
             y = [-ARROW_HEIGHT / 2, heights[k]]
             end_lines += ax.plot([ends[k]] * 2, y, color=colour, **line_style)
             text_style: Style = {"ha": "center", "va": "bottom", "color": colour}
-            text_style["over"] = 1
-            write_near(ax, texts[k], (places[k], heights[k] + 0.03), **text_style)
+            point = text_centres[k], heights[k] + 0.03
+            write_near(ax, texts[k], point, over=1, **text_style)
         self.prediction_line_, self.base_line_ = end_lines
         return heights.max()
 
@@ -245,17 +251,18 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         selected: NDArray[np.intp],
         style: Style | None,
     ) -> None:
-        """An area for each part: those that raise a prediction are below it."""
+        """An area for each feature: below the prediction where it raises it."""
         ordered = explanation[self.row_order_]
         predictions = ordered.predictions_or_sums
-        far, near = force_edges(predictions, contributions[self.row_order_])
+        segments = force_segments(predictions, contributions[self.row_order_])
+        n_single = len(selected)
         # Black is the line's colour.
-        n_alone = len(selected)
-        palette = [c for c in colours(n_alone + 1) if c != "#000000"][:n_alone]
-        palette += [NEUTRAL_COLOUR] * (contributions.shape[1] - n_alone)
+        palette = [each for each in colours(n_single + 1) if each != "#000000"]
+        palette = palette[:n_single]
+        palette += [NEUTRAL_COLOUR] * (contributions.shape[1] - n_single)
+        areas = zip(segments.far.T, segments.near.T, palette, strict=True)
         self.areas_ = [
-            _draw_area(ax, outer, inner, colour, style)
-            for outer, inner, colour in zip(far.T, near.T, palette, strict=True)
+            _draw_area(ax, far, near, colour, style) for far, near, colour in areas
         ]
         linewidth = 1.3 if len(predictions) <= 200 else 0.8
         line = draw_steps(ax, predictions, color=ink(ax), linewidth=linewidth)
@@ -271,37 +278,44 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         )
         self.legend_ = side_legend(
             ax,
-            [line, base, *self.areas_[:MOST_NAMED]],
-            ["prediction f(x)", "base value", *names[:MOST_NAMED]],
+            [line, base, *self.areas_[:MOST_IN_LEGEND]],
+            ["prediction f(x)", "base value", *names[:MOST_IN_LEGEND]],
             title="below f(x): raises it\nabove f(x): lowers it",
         )
         ax.set_ylabel(literal(shorten(self._response(), 40)))
         self._name_order(ax, explanation)
 
 
-def force_edges(
+class ForceSegments(NamedTuple):
+    """Ends of segments that push towards a prediction, of the shape (p,) or (n, p)."""
+
+    far: NDArray[np.float64]  # from the prediction
+    near: NDArray[np.float64]
+
+
+def force_segments(
     prediction: NDArray[np.float64] | float, contributions: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> ForceSegments:
     """Segments that push towards the prediction, from below and from above.
 
     Positive contributions stand below the prediction and negative ones above it, the
-    first of each kind next to it. Returns the end of each segment that is away from the
-    prediction, and the one towards it, of the shape (p,) or (n, p) of `contributions`.
+    first of each kind next to it.
     """
     up = np.maximum(contributions, 0.0)
     down = np.maximum(-contributions, 0.0)
-    before = np.where(
+    offsets = np.where(
         contributions > 0, up - np.cumsum(up, axis=-1), np.cumsum(down, axis=-1) - down
     )
-    near = np.asarray(prediction)[..., None] + before
-    return near - contributions, near
+    near = np.asarray(prediction)[..., None] + offsets
+    return ForceSegments(near - contributions, near)
 
 
 def _with_others(names: list[str], explanation: Explanation) -> list[str]:
     """The names, and one for the net push of the features that have none."""
     n_others = len(explanation.feature_names) - len(names)
-    net_text = others_text(n_others, explanation.columns)
-    return names + ([f"{net_text}, net"] if n_others else [])
+    if not n_others:
+        return names
+    return [*names, f"{others_text(n_others, explanation.columns)}, net"]
 
 
 def _lines(
@@ -309,7 +323,7 @@ def _lines(
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Lines and centres of texts, as in `label_lines`."""
     limits = ax.get_xlim()
-    per_character = np.ptp(limits) / axes_inches(ax)[0] / SMALL_PER_INCH
+    per_character = np.ptp(limits) / axes_inches(ax)[0] / SMALL_CHARACTERS_PER_INCH
     widths = np.array([len(text) + 2 for text in texts]) * per_character
     return label_lines(centres, widths, limits, n_lines)
 
@@ -322,18 +336,18 @@ def label_lines(
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Lines of text on which labels do not overlap, the first labels served first.
 
-    Returns the line of each label (-1 where there is no room), and the centres, moved
-    so that labels end within the limits.
+    Returns the line of each label (`NO_LINE` where there is no room), and the centres,
+    moved so that labels end within the limits.
     """
     low, high = limits
-    half = np.asarray(widths) / 2
-    centres = np.maximum(np.minimum(centres, high - half), low + half)
-    lines = np.full(len(centres), -1, dtype=np.intp)
+    half_widths = np.asarray(widths) / 2
+    centres = np.minimum(centres, high - half_widths)
+    centres = np.maximum(centres, low + half_widths)
+    lines = np.full(len(centres), NO_LINE, dtype=np.intp)
     for label in range(len(centres)):
-        is_apart = (
-            np.abs(centres[:label] - centres[label]) >= half[:label] + half[label]
-        )
-        occupied = set(lines[:label][~is_apart].tolist())
+        distances = np.abs(centres[:label] - centres[label])
+        overlaps = distances < half_widths[:label] + half_widths[label]
+        occupied = set(lines[:label][overlaps].tolist())
         free = [line for line in range(n_lines) if line not in occupied]
         if free:
             lines[label] = free[0]
@@ -347,7 +361,7 @@ def _draw_area(
     colour: str,
     style: Style | None,
 ) -> Collection:
-    """One part's pushes in all rows, as one artist."""
+    """The contributions of one feature to all rows, as one artist."""
     from matplotlib.collections import PolyCollection
 
     edges = np.arange(len(far) + 1) - 0.5
@@ -355,7 +369,6 @@ def _draw_area(
     outward = np.column_stack([x, np.repeat(far, 2)])
     backward = np.column_stack([x, np.repeat(near, 2)])[::-1]
     area_style: Style = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9}
-    area_style["zorder"] = 1.5
-    area = PolyCollection([np.vstack([outward, backward])], **area_style)
+    area = PolyCollection([np.vstack([outward, backward])], zorder=1.5, **area_style)
     area.set(**(style or {}))
     return ax.add_collection(area)

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
     from sklearn_interpret.explanations import Explanation
 
-CURVE_HEIGHT, GAP = 0.8, 0.12  # inches
-PITCH = 0.3  # inches from line to line
-TAIL = 0.01  # share of values that may lie beyond the colours
+# Inches: height of the curve of predictions, gap below it, and height of a line.
+CURVE_HEIGHT = 0.8
+GAP = 0.12
+LINE_HEIGHT = 0.3
+TAIL_SHARE = 0.01  # of values that may lie beyond the colours
 
 
 class ShapleyHeatmapDisplay(OrderedRowsDisplay):
@@ -116,18 +118,19 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         self.row_order_ = self._row_order(explanation)
         ordered = explanation[self.row_order_]
         selected, contributions, names = strongest(ordered, max_entries)
-        height = row_height(len(names), PITCH) + CURVE_HEIGHT
+        height = row_height(len(names), LINE_HEIGHT) + CURVE_HEIGHT
         ax = self._take(ax, (7.6, height))
         sizes = np.abs(contributions)
-        reach = clipped_range(sizes[:, : len(selected)].ravel(), TAIL)[1] or 1.0
-        # Places count from the bottom, features from the top.
+        single_sizes = sizes[:, : len(selected)].ravel()
+        limit = clipped_range(single_sizes, TAIL_SHARE)[1] or 1.0
+        # Lines count from the bottom, features from the top: the columns are reversed.
         x, y = (np.arange(count + 1) - 0.5 for count in contributions.shape)
         self.heatmap_ = draw_heat_map(
             ax,
             x,
             y,
             contributions[:, ::-1],
-            (-reach, reach),
+            (-limit, limit),
             heatmap_kw,
             diverging=True,
         )
@@ -138,17 +141,17 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         self._draw_curve(ax, ordered, height)
         self.colorbar_ = None
         if colorbar:
-            bar_kwargs = {"extend": "both" if sizes.max() > reach else "neither"}
+            bar_kwargs = {"extend": "both" if sizes.max() > limit else "neither"}
             name = self.explanation.value_name
             self.colorbar_ = add_colour_bar(ax, self.heatmap_, name, **bar_kwargs)
         return self
 
     def _draw_curve(self, ax: Axes, ordered: Explanation, height: float) -> None:
         """Predictions above the heat map, within the axes."""
-        share = CURVE_HEIGHT / (height - 1.0)
+        share = CURVE_HEIGHT / (height - 1.0)  # of the axes
         n_lines = len(ax.get_yticks())
-        room = n_lines / (1 - share - GAP / height)
-        ax.set(xlim=(-0.5, len(ordered) - 0.5), ylim=(-0.5, room - 0.5))
+        n_lines_with_curve = n_lines / (1 - share - GAP / height)
+        ax.set(xlim=(-0.5, len(ordered) - 0.5), ylim=(-0.5, n_lines_with_curve - 0.5))
         curve = self.curve_ax_ = ax.inset_axes((0, 1 - share, 1, share), sharex=ax)
         line_style = {"linewidth": 1.0, "linestyle": "--", "color": shade(curve, 0.65)}
         self.base_line_ = draw_steps(curve, ordered.base_values, **line_style)

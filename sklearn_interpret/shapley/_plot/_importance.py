@@ -40,7 +40,11 @@ from sklearn_interpret._plotting.ranked_bars import (
     side_by_side,
     with_others,
 )
-from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
+from sklearn_interpret._plotting.sources import (
+    Taker,
+    check_same_in_folds,
+    checked_numbers,
+)
 from sklearn_interpret.explanations._selection import one_output, output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked
 
@@ -50,10 +54,11 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection
 
     from sklearn_interpret._plotting.axes import Style
-    from sklearn_interpret._plotting.sources import Data, Taker
+    from sklearn_interpret._plotting.sources import Data
 
-BAR_HEIGHT = 0.78  # share of a line
-LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
+BAR_HEIGHT = 0.78  # share of the height of a line
+# The bar of the other features lengthens the axis at most by this factor.
+MOST_STRETCHED = 1.5
 
 
 @dataclass(eq=False, repr=False)
@@ -132,7 +137,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
-        return [(cls._choice_names(), cls._of_explanation), *super()._takers(method)]
+        of_explanation = Taker(cls._choice_names(), cls._of_explanation)
+        return [of_explanation, *super()._takers(method)]
 
     @classmethod
     def _of_explanation(  # type: ignore[override]  # it has choices of its own
@@ -217,7 +223,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
         importances = self._by_output()
-        names, reduce_outputs = _few_outputs(
+        names, reduce_outputs = _drawn_outputs(
             importances, self._named_outputs(importances.shape[1])
         )
         selected, remaining = ranked(importances.sum(axis=1), max_entries)
@@ -231,27 +237,30 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         palette = colours(len(names))
         if len(names) < importances.shape[1]:
             palette[-1] = NEUTRAL_COLOUR
-        places = self._draw_bars(ax, lengths, palette, stacks, bar_kw)
+        heights = self._draw_bars(ax, lengths, palette, stacks, bar_kw)
         if len(remaining) and len(names) == 1:
             grey_last(self.bars_[0])
         name_rows(ax, features)
-        reach = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
+        ends = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
         self.fold_points_: list[Any] = []
         self.labels_: list[Any] = []
         self.spreads_: LineCollection | None = None
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = reduce_outputs(folds.reshape(*folds.shape[:2], -1))
-            shares = [with_others(fold, selected, remaining, np.sum) for fold in folds]
-            ends = self._draw_folds(ax, np.stack(shares), places, stacks)
-            reach = np.maximum(reach, ends)
+            fold_lengths = np.stack(
+                [with_others(fold, selected, remaining, np.sum) for fold in folds]
+            )
+            fold_ends = self._draw_folds(ax, fold_lengths, heights, stacks)
+            ends = np.maximum(ends, fold_ends)
         elif len(names) == 1:
             # The sum of many features has a precision of its own.
             texts = column_texts(lengths[: len(selected), 0])
-            texts += [number_text(lengths[-1, 0])] * bool(len(remaining))
+            if len(remaining):
+                texts.append(number_text(lengths[-1, 0]))
             label_style = {"padding": 3, "fontsize": "small"}
             self.labels_ = ax.bar_label(self.bars_[0], texts, **label_style)
-        self._set_limits(ax, reach, len(remaining) > 0, lengths[-1].sum())
+        self._set_limits(ax, ends, len(remaining) > 0, lengths[-1].sum())
         self._explain(ax, names)
         return self
 
@@ -287,47 +296,48 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         stacks: bool,
         style: Style | None,
     ) -> NDArray[np.float64]:
-        """Set the bars; return their places (n_lines, 1), or for each output."""
-        offsets, height = np.zeros(1), BAR_HEIGHT
+        """Set the bars; return their heights, (n_lines, 1) or (n_lines, n_outputs)."""
+        offsets, bar_height = np.zeros(1), BAR_HEIGHT
         starts = np.cumsum(lengths, axis=1) - lengths
         if not stacks:
-            offsets, height = side_by_side(lengths.shape[1], BAR_HEIGHT)
+            offsets, bar_height = side_by_side(lengths.shape[1], BAR_HEIGHT)
             starts = np.zeros_like(lengths)
-        places = np.arange(len(lengths))[::-1, None] + offsets
-        positions = np.broadcast_to(places, lengths.shape)
-        by_output = zip(positions.T, lengths.T, palette, starts.T, strict=True)
+        heights = np.arange(len(lengths))[::-1, None] + offsets
+        y_by_output = np.broadcast_to(heights, lengths.shape).T
+        by_output = zip(y_by_output, lengths.T, palette, starts.T, strict=True)
         self.bars_ = [
-            draw_bars(ax, at, sizes, colour, style, height=height, starts=start)
-            for at, sizes, colour, start in by_output
+            draw_bars(ax, y, sizes, colour, style, height=bar_height, starts=start)
+            for y, sizes, colour, start in by_output
         ]
-        return places
+        return heights
 
     def _draw_folds(
         self,
         ax: Axes,
         folds: NDArray[np.float64],
-        places: NDArray[np.float64],
+        heights: NDArray[np.float64],
         stacks: bool,
     ) -> NDArray[np.float64]:
         """Folds as points at the ends of bars, or stacks, with the learner's intervals.
 
-        Returns how far these reach.
+        Returns the largest end of each line.
         """
         ends = folds.sum(axis=2, keepdims=True) if stacks else folds
-        mean, reach = ends.mean(axis=0), learner_half_width(ends, self._splits)
+        mean, half_width = ends.mean(axis=0), learner_half_width(ends, self._splits)
+        low, high = mean - half_width, mean + half_width
         if len(ends) > 1:
-            positions = np.broadcast_to(places, mean.shape)
-            self.spreads_ = draw_spreads(ax, positions, mean - reach, mean + reach)
+            y = np.broadcast_to(heights, mean.shape)
+            self.spreads_ = draw_spreads(ax, y, low, high)
         point_style: Style = {"facecolor": paper(ax), "edgecolor": ink(ax)}
-        point_style["linewidth"] = 0.8
-        point_style |= {"s": 16, "zorder": 3}
-        self.fold_points_ = [ax.scatter(x.T, places.T, **point_style) for x in ends]
-        return np.fmax(ends.max(axis=0), mean + reach).max(axis=1)
+        point_style |= {"linewidth": 0.8, "s": 16, "zorder": 3}
+        y = heights.T
+        self.fold_points_ = [ax.scatter(x.T, y, **point_style) for x in ends]
+        return np.fmax(ends.max(axis=0), high).max(axis=1)
 
     def _set_limits(
         self,
         ax: Axes,
-        reach: NDArray[np.float64],
+        ends: NDArray[np.float64],
         has_others: bool,
         sum_of_others: float,
     ) -> None:
@@ -335,15 +345,15 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
         The sum of hundreds may be so long that no other bar could be read.
         """
-        longest = reach.max(initial=0.0)
-        longest_feature = reach[:-1].max(initial=0.0) if has_others else 0.0
-        cut = 0 < LONGEST_OTHERS * longest_feature < longest
-        right = LONGEST_OTHERS * longest_feature if cut else longest
-        room = 1.14 if self.labels_ else 1.04
-        ax.set_xlim(0, room * right if right > 0 else 1.0)
-        if not cut:
+        longest = ends.max(initial=0.0)
+        longest_feature = ends[:-1].max(initial=0.0) if has_others else 0.0
+        is_cut = 0 < MOST_STRETCHED * longest_feature < longest
+        right = MOST_STRETCHED * longest_feature if is_cut else longest
+        room_factor = 1.14 if self.labels_ else 1.04
+        ax.set_xlim(0, room_factor * right if right > 0 else 1.0)
+        if not is_cut:
             return
-        n_features = len(reach) - 1
+        n_features = len(ends) - 1
         for label in self.labels_[n_features:]:
             label.remove()
         text = f"{number_text(sum_of_others)}, beyond the axis \N{RIGHTWARDS ARROW}"
@@ -376,20 +386,20 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         blocks = [{**columns, "importance": importances[order].ravel()}]
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
-            reach = learner_half_width(folds, self._splits).ravel()
-            middle = blocks[0]["importance"]
-            blocks[0] |= {"low": middle - reach, "high": middle + reach}
+            half_width = learner_half_width(folds, self._splits).ravel()
+            mean = blocks[0]["importance"]
+            blocks[0] |= {"low": mean - half_width, "high": mean + half_width}
             blocks += [
-                {**columns, "importance": values.ravel(), "fold": fold}
-                for fold, values in enumerate(folds)
+                {**columns, "importance": values.ravel(), "fold": number}
+                for number, values in enumerate(folds)
             ]
         return self._frame(*blocks, integer_column="fold")
 
 
-def _few_outputs(
+def _drawn_outputs(
     importances: NDArray[np.float64], names: Sequence[Any]
 ) -> tuple[list[Any], Callable[[NDArray[np.float64]], NDArray[np.float64]]]:
-    """Names of the outputs drawn, and a function that takes them out of an array.
+    """Names of the outputs drawn, and a function that takes them from (..., n_outputs).
 
     The palette has twelve colours that readers can distinguish: of more outputs, the
     most important are drawn alone, and the others by their sum, in grey.

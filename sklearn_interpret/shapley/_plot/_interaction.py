@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.sources import Data
 
-# Below the table.
+# Notes below the table.
 NOTES = (
     "diagonal: main effects, grey beyond the pairs' scale",
     "other cells: half of the pair's interaction",
@@ -153,24 +153,24 @@ class ShapleyInteractionDisplay(Display):
         order = np.argsort(-table.sum(axis=1), kind="stable")[:max_entries]
         ax = self._take(ax, table_size(len(order)))
         strengths = table[np.ix_(order, order)]
-        pairs = strengths[np.triu_indices(len(order), 1)].max(initial=0.0)
+        largest_pair = strengths[np.triu_indices(len(order), 1)].max(initial=0.0)
         response = shorten(self._response_label(self.output_names, 0), 44)
         label = literal(f"{response}\n(mean |interaction value|)")
         style = heatmap_kw or {}
-        if 0 < pairs < strengths.max():
+        if 0 < largest_pair < strengths.max():
             style = {"cmap": _map_of_pairs(), **style}
-        table_kwargs: dict[str, Any] = {"notes": NOTES, "highest": pairs or None}
-        artists = draw_table(
-            ax, table, self.feature_names, order, label, style, **table_kwargs
+        names, highest = self.feature_names, largest_pair or None
+        self.heatmap_, self.colorbar_, self.labels_ = draw_table(
+            ax, table, names, order, label, style, notes=NOTES, highest=highest
         )
-        self.heatmap_, self.colorbar_, self.labels_ = artists
         return self
 
     def _checked(self) -> NDArray[np.float64]:
+        """The interactions, symmetric and without missing values."""
         table = np.asarray(self.interactions, dtype=np.float64)
         shape = (len(self.feature_names),) * 2
-        if table.shape == shape and np.allclose(table, table.T):  # but for rounding
-            table = (table + table.T) / 2
+        if table.shape == shape and np.allclose(table, table.T):
+            table = (table + table.T) / 2  # without rounding errors
         table = checked_strengths(table, shape, "interactions")
         if np.isnan(table).any():
             raise ValueError("interactions has missing values.")
@@ -188,7 +188,7 @@ class ShapleyInteractionDisplay(Display):
         table = self._checked()
         pairs = np.triu_indices(len(table))
         order = np.argsort(-table[pairs], kind="stable")
-        first, second = (places[order] for places in pairs)
+        first, second = (positions[order] for positions in pairs)
         names = np.array(list(map(str, self.feature_names)), dtype=object)
         return self._frame(
             {

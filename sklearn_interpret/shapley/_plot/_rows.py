@@ -54,9 +54,9 @@ class OrderedRowsDisplay(ShapleyDisplay):
             if self.order == "prediction":
                 return np.argsort(explanation.predictions_or_sums, kind="stable")
             return order_rows(explanation.values)
-        return np.argsort(self._along(explanation).numbers, kind="stable")
+        return np.argsort(self._order_values(explanation).numbers, kind="stable")
 
-    def _along(self, explanation: Explanation) -> FeatureValues:
+    def _order_values(self, explanation: Explanation) -> FeatureValues:
         """Values of the feature that orders the rows; missing ones come last."""
         reader = FeatureReader(explanation)
         feature = reader.position(self.order, "order")
@@ -68,20 +68,20 @@ class OrderedRowsDisplay(ShapleyDisplay):
             )
         return values
 
-    def _named_rows(self) -> NDArray[np.intp]:
-        """Names of the rows drawn, an array."""
+    def _names_of_rows(self) -> NDArray[Any]:
+        """Names of the rows that are drawn, in the explanation's order."""
         return np.asarray(self._row_names)[self._positions()]
 
     def _name_order(self, ax: Axes, explanation: Explanation) -> None:
         """Label the x axis by the rows and their order."""
         if isinstance(self.order, str) and self.order in ORDER_TEXTS:
-            texts = list(map(str, self._named_rows()[self.row_order_]))
+            texts = list(map(str, self._names_of_rows()[self.row_order_]))
             description = ORDER_TEXTS[self.order].format(explanation.value_name)
             ax.set_xlabel(literal(f"Row, {description}"))
         else:
-            along = self._along(explanation)
-            texts = along.texts()[self.row_order_].tolist()
-            ax.set_xlabel(literal(f"Rows by {shorten(along.name)}"))
+            values = self._order_values(explanation)
+            texts = values.texts()[self.row_order_].tolist()
+            ax.set_xlabel(literal(f"Rows by {shorten(values.name)}"))
         label_rows(ax, texts)
 
     def to_frame(self) -> Any:
@@ -96,14 +96,13 @@ class OrderedRowsDisplay(ShapleyDisplay):
             one) and "shapley_value" (or what the explanation calls its values).
         """
         explanation = self._rows()
-        rows = getattr(
-            self, "row_order_", None
-        )  # clustering takes time, and is done once
-        rows = self._row_order(explanation) if rows is None else rows
-        ordered = explanation[rows]
+        order = getattr(self, "row_order_", None)
+        if order is None:  # clustering takes time, and is done once
+            order = self._row_order(explanation)
+        ordered = explanation[order]
         columns = {
-            "row": self._named_rows()[rows],
-            "place": np.arange(len(rows)),
+            "row": self._names_of_rows()[order],
+            "place": np.arange(len(order)),
             "base_value": ordered.base_values,
             "prediction": ordered.predictions_or_sums,
         }
@@ -121,5 +120,6 @@ def label_rows(ax: Axes, texts: list[str]) -> None:
     """Name some rows along the x axis, as many as fit."""
     longest = min(max(map(len, texts)), LABEL_LENGTH)
     per_inch = UPRIGHT_PER_INCH * 1.2 / (longest + 2)
-    places = shown_ticks(len(texts), int(axes_inches(ax)[0] * per_inch) + 1)
-    ax.set_xticks(places, [literal(shorten(texts[p], LABEL_LENGTH)) for p in places])
+    ticks = shown_ticks(len(texts), int(axes_inches(ax)[0] * per_inch) + 1)
+    names = [literal(shorten(texts[tick], LABEL_LENGTH)) for tick in ticks]
+    ax.set_xticks(ticks, names)

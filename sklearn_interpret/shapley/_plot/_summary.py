@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.axes import Style
 
-MOST_STRETCHED = 1.5  # factor by which sums of the other features may lengthen the axis
+# Sums of the other features lengthen the axis at most by this factor.
+MOST_STRETCHED = 1.5
 
 
 @dataclass(eq=False, repr=False)
@@ -133,20 +134,20 @@ default="auto"
             ax.axhline(line, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
         limits = _limits(contributions, len(selected))
-        notes = self._draw_swarms(
+        grey_notes = self._draw_swarms(
             ax, explanation, selected, contributions.T, limits, point_kw
         )
         margin = 0.04 * (limits[1] - limits[0]) or max(abs(limits[0]), 1.0) * 0.05
         low, high = ax.set_xlim(limits[0] - margin, limits[1] + margin)
         label = f"{shorten(self._response(), 60)}\n({explanation.value_name})"
-        if notes:
-            label += f"\n(grey: {', '.join(notes)})"
-        beyond = ((contributions < low) | (contributions > high)).sum()
-        if beyond:
-            label += f"\n(sums of other features beyond the axis: {beyond})"
+        if grey_notes:
+            label += f"\n(grey: {', '.join(grey_notes)})"
+        n_beyond = ((contributions < low) | (contributions > high)).sum()
+        if n_beyond:
+            label += f"\n(sums of other features beyond the axis: {n_beyond})"
         finish_rows(ax, literal(label), hidden=("top", "right", "left"))
-        coloured = any(points is not None for points in self.points_)
-        has_bar = colorbar and coloured and explanation.data is not None
+        has_colours = any(points is not None for points in self.points_)
+        has_bar = colorbar and has_colours and explanation.data is not None
         self.colorbar_ = self._add_colorbar(ax) if has_bar else None
         return self
 
@@ -155,37 +156,36 @@ default="auto"
         ax: Axes,
         explanation: Explanation,
         selected: NDArray[np.intp],
-        lines: NDArray[np.float64],
+        contributions: NDArray[np.float64],
         limits: tuple[float, float],
         style: Style | None,
     ) -> list[str]:
-        """Set the points; return notes on the grey ones."""
-        area = point_area(len(explanation))
-        n_bins, diameter = swarm_sizes(ax, len(lines), area)
+        """Set the points, line by line; return notes on the grey ones.
+
+        `contributions` are (n_lines, n_rows), the last those of the other features.
+        """
+        area, n_lines = point_area(len(explanation)), len(contributions)
+        n_bins, diameter = swarm_sizes(ax, n_lines, area)
         reader = FeatureReader(explanation, self.categorical_features)
         self.points_: list[PathCollection | None] = []
         self.grey_points_: list[PathCollection | None] = []
         notes: list[str] = []
         self.other_points_ = None
-        for line, along in enumerate(lines):
+        for line, x in enumerate(contributions):
             is_sum = line == len(selected)
-            shades, note = (
-                (np.full(len(along), np.nan), None)
-                if is_sum
-                else _shades(reader, selected[line])
-            )
+            shades, note = np.full(len(x), np.nan), None
+            if not is_sum:
+                shades, note = _shades(reader, selected[line])
             if note is not None and note not in notes:
                 notes.append(note)
-            offsets = swarm_offsets(along, limits, n_bins=n_bins, diameter=diameter)
-            places = len(lines) - 1 - line + offsets
-            coloured_and_grey = draw_shaded_points(
-                ax, along, places, shades, style, area=area
-            )
+            offsets = swarm_offsets(x, limits, n_bins=n_bins, diameter=diameter)
+            y = n_lines - 1 - line + offsets
+            coloured, grey = draw_shaded_points(ax, x, y, shades, style, area=area)
             if is_sum:
-                self.other_points_ = coloured_and_grey[1]
+                self.other_points_ = grey
             else:
-                self.points_.append(coloured_and_grey[0])
-                self.grey_points_.append(coloured_and_grey[1])
+                self.points_.append(coloured)
+                self.grey_points_.append(grey)
         return notes
 
     def _add_colorbar(self, ax: Axes) -> Colorbar:
@@ -214,13 +214,13 @@ default="auto"
         return self._long_table(explanation, rows, by_feature=True)
 
 
-def _limits(contributions: NDArray[np.float64], n_alone: int) -> tuple[float, float]:
+def _limits(contributions: NDArray[np.float64], n_single: int) -> tuple[float, float]:
     """Ends of the axis, at which the sums of many other features may be cut."""
     low, high = contributions.min(), contributions.max()
-    single = contributions[:, :n_alone]
-    reach = np.abs(single).max(initial=0.0)
-    if reach > 0:
-        room = (MOST_STRETCHED - 1) * reach
+    single = contributions[:, :n_single]
+    largest = np.abs(single).max(initial=0.0)
+    if largest > 0:
+        room = (MOST_STRETCHED - 1) * largest
         low, high = max(low, single.min() - room), min(high, single.max() + room)
     return low, high
 
@@ -228,9 +228,9 @@ def _limits(contributions: NDArray[np.float64], n_alone: int) -> tuple[float, fl
 def _shades(
     reader: FeatureReader, feature: int
 ) -> tuple[NDArray[np.float64], str | None]:
-    """Places of a feature's values between low and high, and a note on grey ones.
+    """Shades of a feature's values, from 0 to 1, and a note on values without a shade.
 
-    Without data all points have the first colour.
+    Without data all points have the first colour; NaN is grey.
     """
     n_rows = reader.n_rows
     if not reader.has_data:

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.explanations import Explanation
 
-STEP_HEIGHT = 0.72  # share of a line
-N_ERRORS = 2.0  # length of error lines to each side: about 95 % of normal errors
+STEP_HEIGHT = 0.72  # share of the height of a line
+# Standard errors to each side of a step's end: 95 % of normal errors are within.
+N_ERRORS = 2.0
 
 
 class ShapleyWaterfallDisplay(ShapleyDisplay):
@@ -113,7 +114,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         max_entries: int | None = 20,
         step_kw: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw one step for each feature, or those of the explanation's own.
+        """Draw one step for each feature, or the steps of a break-down.
 
         Parameters
         ----------
@@ -148,12 +149,15 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
     def _steps(self, explanation: Explanation, max_entries: int | None) -> Steps:
         """Steps of an explanation of one row and one output, at most `max_entries`.
 
-        One with an order of its own is taken in that, any other by strength.
+        Those of a break-down are in its order, from above; others by strength.
         """
         values = explanation.values[0]
-        downwards = isinstance(explanation, BreakDownExplanation)
-        choose = _in_order if downwards else _by_strength
-        members, remaining = choose(explanation, max_entries)
+        if isinstance(explanation, BreakDownExplanation):
+            downwards = True
+            members, remaining = _in_order(explanation, max_entries)
+        else:
+            downwards = False
+            members, remaining = _by_strength(explanation, max_entries)
         names = self._entries(members, whole=True)
         if downwards:
             names = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
@@ -173,8 +177,8 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
 
     def _draw_steps(self, ax: Axes, steps: Steps, style: Style | None) -> None:
         """Arrows, and the size of each step at its point."""
-        starts, ends, reach = steps.starts, steps.ends, steps.reach
-        edges = np.concatenate([starts, ends, ends - reach, ends + reach])
+        starts, ends, half_widths = steps.starts, steps.ends, steps.half_widths
+        edges = np.concatenate([starts, ends, ends - half_widths, ends + half_widths])
         low, high = edges.min(), edges.max()
         span = (high - low) or max(abs(low), 1.0) * 0.1
         sizes = ends - starts
@@ -183,14 +187,14 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
         margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
         ax.set_xlim(low - margin, high + margin)
-        places = steps.places
-        arrow_args = places, STEP_HEIGHT, 0.015 * span, style
-        self.ups_, self.downs_ = draw_signed_arrows(ax, starts, ends, *arrow_args)
-        outer = np.where(sizes >= 0, ends + reach, ends - reach)
-        self.labels_ = label_ends(ax, outer, places, sizes, signed=True)
+        self.ups_, self.downs_ = draw_signed_arrows(
+            ax, starts, ends, steps.positions, STEP_HEIGHT, 0.015 * span, style
+        )
+        outer_ends = np.where(sizes >= 0, ends + half_widths, ends - half_widths)
+        self.labels_ = label_ends(ax, outer_ends, steps.positions, sizes, signed=True)
 
     def _clear_lines(self, ax: Axes, steps: Steps) -> None:
-        """Move numbers that a line would run through behind their arrows' tails."""
+        """Move numbers that a vertical line would cross to their arrows' tails."""
         from matplotlib.patheffects import withStroke
 
         lines = [
@@ -199,38 +203,39 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         ]
         per_inch = np.ptp(ax.get_xlim()) / axes_inches(ax)[0]
         signs = np.where(steps.ends >= steps.starts, 1, -1)
-        # A tail is behind the error lines too.
-        reached = signs * steps.ends - steps.reach
-        tails = signs * np.minimum(signs * steps.starts, reached)
+        # The error line may be longer than the arrow.
+        inner_ends = signs * steps.ends - steps.half_widths
+        tails = signs * np.minimum(signs * steps.starts, inner_ends)
         for label, tail, sign in zip(self.labels_, tails, signs, strict=True):
             # Where neither side is free, the lines are interrupted.
             label.set_path_effects([withStroke(linewidth=3, foreground=paper(ax))])
             width = (len(label.get_text()) + 2) / CHARACTERS_PER_INCH * per_inch
-            near_end, near_start = (
+            is_crossed_at_point, is_crossed_at_tail = (
                 any(0 < side * (line - start) < width for line in lines)
                 for start, side in ((label.xy[0], sign), (tail, -sign))
             )
-            if near_end and not near_start:
+            if is_crossed_at_point and not is_crossed_at_tail:
                 gap, _ = label.get_position()
                 label.xy = tail, label.xy[1]
                 label.set(position=(-gap, 0), ha="right" if sign > 0 else "left")
 
     def _connect(self, ax: Axes, steps: Steps) -> None:
         """Thin lines from each step to the next."""
-        # A step taken from below ends where the one above it starts; one taken from
-        # above starts where that one ended.
-        meetings = steps.starts if steps.downwards else steps.ends
-        low = steps.places[1:] + STEP_HEIGHT / 2
-        high = steps.places[:-1] - STEP_HEIGHT / 2
-        ax.vlines(meetings[1:], low, high, color=shade(ax, 0.45), linewidth=0.8)
+        # Upwards a step ends where the one above it starts; downwards it starts where
+        # that one ends.
+        x = steps.starts if steps.downwards else steps.ends
+        low = steps.positions[1:] + STEP_HEIGHT / 2
+        high = steps.positions[:-1] - STEP_HEIGHT / 2
+        ax.vlines(x[1:], low, high, color=shade(ax, 0.45), linewidth=0.8)
 
     def _draw_errors(self, ax: Axes, steps: Steps) -> LineCollection | None:
-        has_error = steps.reach > 0
+        has_error = steps.half_widths > 0
         if not has_error.any():
             return None
-        ends, reach = steps.ends[has_error], steps.reach[has_error]
-        places, low, high = steps.places[has_error], ends - reach, ends + reach
-        return draw_spreads(ax, places, low, high, linewidth=1.2, zorder=3)
+        low = (steps.ends - steps.half_widths)[has_error]
+        high = (steps.ends + steps.half_widths)[has_error]
+        positions = steps.positions[has_error]
+        return draw_spreads(ax, positions, low, high, linewidth=1.2, zorder=3)
 
     def _mark_ends(self, ax: Axes, explanation: Explanation, span: float) -> None:
         """Lines and numbers at the base value and at the prediction."""
@@ -240,10 +245,10 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         dashed: dict[str, Any] = {"color": shade(ax, 0.5), "linestyle": "--"}
         self.base_line_ = ax.axvline(base, **dashed, **line_style)
         self.prediction_line_ = ax.axvline(prediction, color=ink(ax), **line_style)
-        left = base <= prediction
+        base_is_left = base <= prediction
         for response, name, on_left in (
-            (base, "base value", left),
-            (prediction, "prediction f(x)", not left),
+            (base, "base value", base_is_left),
+            (prediction, "prediction f(x)", not base_is_left),
         ):
             text_style: Style = {"xycoords": ax.get_xaxis_transform(), "va": "bottom"}
             text_style["ha"] = "right" if on_left else "left"
@@ -287,38 +292,39 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
 class Steps:
     """Steps of one row, listed from the top."""
 
-    members: list  # features of each step; the others are in the last one
-    names: list  # of the steps
-    sizes: np.ndarray  # (n_steps,)
-    starts: np.ndarray
-    ends: np.ndarray
+    members: list[tuple[int, ...]]  # features; the remaining ones are the last step
+    names: list[str]
+    sizes: NDArray[np.float64]
+    starts: NDArray[np.float64]
+    ends: NDArray[np.float64]
     # Standard errors: zero where values are exact, NaN for several features.
-    errors: np.ndarray
+    errors: NDArray[np.float64]
     # Whether each step starts where the one above it ended, not the one below.
     downwards: bool
 
     @property
-    def places(self) -> NDArray[np.intp]:
-        """Positions of the steps."""
+    def positions(self) -> NDArray[np.intp]:
+        """Heights of the steps: that of the last is 0."""
         return np.arange(len(self.names))[::-1]
 
     @property
-    def reach(self) -> NDArray[np.float64]:
+    def half_widths(self) -> NDArray[np.float64]:
         """Half lengths of the error lines around the steps' ends."""
         return N_ERRORS * np.nan_to_num(self.errors)
 
 
 def _by_strength(
     explanation: Explanation, max_entries: int | None
-) -> tuple[list[tuple[int, ...]], tuple[Any, ...]]:
+) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+    """Features of each step, the strongest first; and the remaining features."""
     selected, remaining = ranked(np.abs(explanation.values[0]), max_entries)
     return [(j,) for j in selected.tolist()], tuple(remaining.tolist())
 
 
 def _in_order(
-    explanation: Any, max_entries: int | None
-) -> tuple[list[tuple[int, ...]], tuple[Any, ...]]:
-    """Steps as they were taken; the last of them together where there are too many."""
+    explanation: BreakDownExplanation, max_entries: int | None
+) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+    """Features of each step, as they were taken; and the remaining features."""
     steps = explanation.steps(0)
     if max_entries is None or len(steps) <= max_entries:
         return steps, ()
@@ -329,6 +335,7 @@ def _in_order(
 def _errors(
     explanation: Explanation, members: list[tuple[int, ...]]
 ) -> NDArray[np.float64]:
+    """Standard errors of the steps; zero where values are exact."""
     if explanation.standard_errors is None:
         return np.zeros(len(members))
     errors = explanation.standard_errors[0]

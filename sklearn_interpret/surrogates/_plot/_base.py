@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.axes import Style
 
-# Most outputs drawn side by side if none is chosen, and number drawn of more outputs.
-MOST_OUTPUTS, FEW_OUTPUTS = 6, 3
+# Most outputs drawn side by side if none is chosen; of more outputs, number drawn.
+MAX_OUTPUTS = 6
+N_LARGEST_OUTPUTS = 3
 N_ERRORS = 2.0  # length of error lines to each side: about 95 % of normal errors
 
 
@@ -66,9 +67,9 @@ class LocalDisplay(OneRowDisplay):
         names = self.explanation.output_names
         if self.target is not None:
             return [output_position(names, self.target)]
-        if len(names) <= MOST_OUTPUTS:
+        if len(names) <= MAX_OUTPUTS:
             return list(range(len(names)))
-        return self._largest_outputs(FEW_OUTPUTS)
+        return self._largest_outputs(N_LARGEST_OUTPUTS)
 
     def _largest_outputs(self, n: int) -> list[int]:
         """Positions of the outputs of the largest responses to the sample."""
@@ -117,23 +118,22 @@ class LocalDisplay(OneRowDisplay):
         Weights that are only rounding errors are drawn as zero. `kind` has weights:
         "words" or "features". ``names(name)`` is the text of a name, in the `fonts`.
         """
-        largest, bars_and_margins = largest_weight(weights), []
+        largest, lengths, margins = largest_weight(weights), [], []
         for output_weights in weights:
             is_visible = np.array(
                 [highlight(x, largest) > 0 for x in output_weights.weights], bool
             )
-            margins = N_ERRORS * np.nan_to_num(output_weights.errors) * is_visible
-            bars_and_margins.append(
-                (np.where(is_visible, output_weights.weights, 0.0), margins)
-            )
+            lengths.append(np.where(is_visible, output_weights.weights, 0.0))
+            errors = np.nan_to_num(output_weights.errors)
+            margins.append(N_ERRORS * errors * is_visible)
         reach = max(
-            (np.abs(values) + margins).max(initial=0.0)
-            for values, margins in bars_and_margins
+            (np.abs(of_bars) + of_errors).max(initial=0.0)
+            for of_bars, of_errors in zip(lengths, margins, strict=True)
         )
         self.bars_: list[BarContainer] = []
         self.errors_: list[Any] = []
-        for ax, output, output_weights, (values, margins) in zip(
-            axes, outputs, weights, bars_and_margins, strict=True
+        for k, (ax, output, output_weights) in enumerate(
+            zip(axes, outputs, weights, strict=True)
         ):
             first, label = slice(max_entries), self._label(output)
             if not len(output_weights):
@@ -143,14 +143,17 @@ class LocalDisplay(OneRowDisplay):
                 self.errors_.append(None)
                 continue
             texts = list(map(names, output_weights.names[first]))
-            bar_kwargs = {"reach": reach}
-            bar_kwargs["margins"] = margins[first]
-            bars, errors = draw_ranked_bars(
-                ax, texts, values[first], style, **bar_kwargs
+            bars, error_lines = draw_ranked_bars(
+                ax,
+                texts,
+                lengths[k][first],
+                style,
+                reach=reach,
+                margins=margins[k][first],
             )
             for tick in ax.get_yticklabels() if fonts else []:
                 tick.set_fontfamily(fonts)
-            if errors is not None:
+            if error_lines is not None:
                 label += "\n(thin lines: ±2 standard errors)"
             if len(texts) < len(output_weights):
                 label += (
@@ -158,7 +161,7 @@ class LocalDisplay(OneRowDisplay):
                 )
             ax.set_xlabel(literal(label + self._note(output)))
             self.bars_.append(bars)
-            self.errors_.append(errors)
+            self.errors_.append(error_lines)
 
     def _weights_frame(self, columns: Callable[..., Any]) -> Any:
         """A table with lines for each output: `columns(row, weights)`."""

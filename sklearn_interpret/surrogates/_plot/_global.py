@@ -16,7 +16,10 @@ from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shor
 from sklearn_interpret._plotting.points import MANY_POINTS, draw_points, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
 from sklearn_interpret._plotting.tree_diagram import tree_fits, tree_size
-from sklearn_interpret.surrogates._inside import coefficient_columns, leaf_columns
+from sklearn_interpret.surrogates._leaves_and_coefficients import (
+    coefficient_columns,
+    leaf_columns,
+)
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
 from sklearn_interpret.surrogates._plot._leaves import (
@@ -299,16 +302,16 @@ default=None
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        has_surrogate, title = self._responses()[1] is not None, None
+        _, of_surrogate = self._responses()
+        has_surrogate, title = of_surrogate is not None, None
         if together:
             labels, title = self._names(), KEY_OF_SHARES if has_surrogate else None
             palette = [seen(c, canvas.main[0]) for c in colours(len(labels))]
             handles: list[Any] = [Patch(color=colour) for colour in palette]
         elif canvas.own_figure:
             handles = [Patch(facecolor=MODEL_COLOUR)]
-            handles += [
-                Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8)
-            ] * has_surrogate
+            if has_surrogate:
+                handles.append(Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8))
             labels = list(self._legend_texts[: len(handles)])
         else:
             for ax in canvas.main:

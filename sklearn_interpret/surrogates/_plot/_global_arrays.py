@@ -21,11 +21,15 @@ from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import checked_numbers, response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
-from sklearn_interpret.surrogates._inside import inside, leaves_of, of_output
+from sklearn_interpret.surrogates._leaves_and_coefficients import (
+    leaves_of,
+    of_output,
+    read_surrogate,
+)
 
 if TYPE_CHECKING:
     from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.surrogates._inside import Leaf
+    from sklearn_interpret.surrogates._leaves_and_coefficients import Leaf
 
 MOST_OUTPUTS = 10  # panels of one figure
 
@@ -121,14 +125,14 @@ class SurrogateArrays(Display):
 
     def _leaves(self, output: int) -> list[Leaf]:
         """The leaves of an output's tree, from left to right."""
-        values, surrogate = self._responses()
+        responses, of_surrogate = self._responses()
         nodes = self._table("leaves")
         if nodes is None:
             raise ValueError("leaves is None: the node of each row is needed.")
         nodes = nodes[:, output if nodes.shape[1] > 1 else 0]
-        surrogate = None if surrogate is None else surrogate[:, output]
-        tree = self._tree(output)
-        return leaves_of(tree, nodes, values[:, output], surrogate, self._weights())
+        of_surrogate = None if of_surrogate is None else of_surrogate[:, output]
+        tree, weights = self._tree(output), self._weights()
+        return leaves_of(tree, nodes, responses[:, output], of_surrogate, weights)
 
     def _are_shares(self) -> bool:
         """Whether one tree gives shares of all classes, and all are shown."""
@@ -160,18 +164,20 @@ def surrogate_arrays(inspector: GlobalSurrogate, data: Data) -> dict[str, Any]:
         inspector.estimator_, inspector.response_method, inspector.target
     )
     surrogate = SurrogatePredictions(inspector.surrogate_, response)
-    share = None
+    agreed_share = None
     if hasattr(inspector, "agreement_"):
-        labels = inspector.predict(rows.native)
-        share = agreement(inspector.black_box_predict(rows.native), labels, weights)
+        model_labels = inspector.black_box_predict(rows.native)
+        agreed_share = agreement(model_labels, inspector.predict(rows.native), weights)
+    output_names = list(inspector.output_names_)
+    contents = read_surrogate(inspector.surrogate_, output_names, rows, weights)
     return {
         "responses": response(rows.native),
         "surrogate_responses": surrogate.responses(rows.native),
         "sample_weight": weights,
-        "agreement": share,
-        "output_names": list(inspector.output_names_),
+        "agreement": agreed_share,
+        "output_names": output_names,
         "response_name": response_name(inspector),
         "model_name": innermost_name(inspector.estimator_),
         "surrogate_name": innermost_name(inspector.surrogate_),
-        **inside(inspector, rows, weights),
+        **({} if contents is None else contents._asdict()),
     }

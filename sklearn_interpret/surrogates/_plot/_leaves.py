@@ -19,7 +19,7 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars, name_rows
 from sklearn_interpret._plotting.tree_diagram import draw_tests
-from sklearn_interpret.surrogates._inside import Leaf
+from sklearn_interpret.surrogates._leaves_and_coefficients import Leaf
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,8 +74,8 @@ def _finish_tree(
     has_room = axes_inches(ax)[0] / len(places) >= WIDE_LEAF
     texts = ["no rows"] * len(places)
     for leaf in leaves:
-        rows = leaf.n_rows if has_room else f"n={len(leaf.values)}"
-        texts[places[leaf.node]] = f"{leaf.percent}\n{rows}"
+        rows_text = leaf.rows_text if has_room else f"n={leaf.n_rows}"
+        texts[places[leaf.node]] = f"{leaf.percent_text}\n{rows_text}"
     ax.set_xticks(range(len(texts)), texts, fontsize="small")
     ax.tick_params(axis="x", length=0)
     ax.grid(visible=False)
@@ -103,7 +103,10 @@ def draw_rules(
     text_style: Style = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
     sizes = [
         write_near(
-            ax, f"{leaf.percent} ({leaf.n_rows})", (1.02, position), **text_style
+            ax,
+            f"{leaf.percent_text} ({leaf.rows_text})",
+            (1.02, position),
+            **text_style,
         )
         for position, leaf in zip(positions, leaves, strict=True)
     ]
@@ -123,8 +126,8 @@ def draw_rules(
 
 def _value_range(leaves: list[Leaf]) -> tuple[float, float]:
     """Lowest and highest response with some room, never the same."""
-    means = np.array([leaf.surrogate for leaf in leaves])
-    values = np.concatenate([leaf.values for leaf in leaves] + [means])
+    means = np.array([leaf.surrogate_mean for leaf in leaves])
+    values = np.concatenate([leaf.responses for leaf in leaves] + [means])
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if low == high:
         reach = max(abs(low), 1e-300) / 2 if low else 0.5
@@ -150,7 +153,7 @@ def _draw_distributions(
     draw_line = ax.hlines if upright else ax.vlines
     bars = []
     for position, leaf in zip(positions, leaves, strict=True):
-        bins = (leaf.values - limits[0]) / (limits[1] - limits[0]) * N_BINS
+        bins = (leaf.responses - limits[0]) / (limits[1] - limits[0]) * N_BINS
         bins = np.clip(bins, 0, N_BINS - 1).astype(np.intp)
         heights = np.bincount(bins, leaf.weights, minlength=N_BINS)
         colour = NEUTRAL_COLOUR if leaf.node < 0 else MODEL_COLOUR
@@ -160,12 +163,12 @@ def _draw_distributions(
         ends = position - 0.42 + 0.8 * heights / heights.max()
         bars.append(ax.stairs(ends, edges, baseline=position - 0.42, **bar_style))
         bars[-1].set(**(style or {}))
-        if np.isfinite(leaf.surrogate):
+        if np.isfinite(leaf.surrogate_mean):
             draw_line(
-                leaf.surrogate, position - 0.46, position + 0.46, **SURROGATE_STYLE
+                leaf.surrogate_mean, position - 0.46, position + 0.46, **SURROGATE_STYLE
             )
             if upright:
-                _write_number(ax, position, leaf.surrogate, limits)
+                _write_number(ax, position, leaf.surrogate_mean, limits)
     return bars
 
 
@@ -191,7 +194,7 @@ def _draw_shares(
     """Shares on each other: wide bars of the model, narrow ones of the surrogate."""
     sign, bars = (1 if upright else -1), []
     means = [[leaf.mean for leaf in leaves] for leaves in by_output]
-    surrogate = [[leaf.surrogate for leaf in leaves] for leaves in by_output]
+    surrogate = [[leaf.surrogate_mean for leaf in leaves] for leaves in by_output]
     for shares, (offset, breadth) in (means, MODEL_BARS), (surrogate, SURROGATE_BARS):
         lengths = np.nan_to_num(shares).T
         bar_kwargs: Style = {"height": breadth, "upright": upright}
@@ -207,7 +210,7 @@ def _largest(leaves: list[Leaf], most: int | None) -> list[Leaf]:
     if most is None or len(leaves) <= most:
         return leaves
     merged = leaves[most - 1 :]
-    values = np.concatenate([leaf.values for leaf in merged])
+    values = np.concatenate([leaf.responses for leaf in merged])
     weights = np.concatenate([leaf.weights for leaf in merged])
     share = sum(leaf.share for leaf in merged)
     name = f"{len(merged)} other leaves"

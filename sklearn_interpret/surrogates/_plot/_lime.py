@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from sklearn_interpret.surrogates._plot._base import Weights
 
 # Inches: width of the only panel, of one of several, and height of a title.
-_WIDTH, _NARROW_WIDTH, _TITLE_HEIGHT = 7.0, 5.0, 0.4
+_WIDTH = 7.0
+_NARROW_WIDTH = 5.0
+_TITLE_HEIGHT = 0.4
 
 
 class LimeDisplay(LocalDisplay):

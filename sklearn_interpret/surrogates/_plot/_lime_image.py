@@ -33,11 +33,15 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
-# Opacity of the strongest weight, and the darkest grey under it.
-_COVER, _DARKEST = 0.85, 0.55
+# Opacity of the strongest weight: the image is to be seen through it.
+_MAX_OPACITY = 0.85
+# The darkest grey under weights: colours on black look alike.
+_DARKEST_GREY = 0.55
+# Weights of red, green and blue in grey (ITU-R BT.601).
+_LUMINANCE = (0.299, 0.587, 0.114)
 _TITLE_WIDTH = 26  # characters of a label in the title of its panel
-# Width of the narrowest panel, and most panels in a row.
-_PANEL_INCHES, _N_COLUMNS = 1.7, 4
+_MIN_PANEL_WIDTH = 1.7  # inches
+_MAX_COLUMNS = 4  # panels in a row
 
 
 @dataclass(eq=False, repr=False)
@@ -148,7 +152,7 @@ class LimeImageDisplay(LocalDisplay):
         first, *label_panels = canvas.main
         image = drawable(explanation.images[0])
         self.image_ = draw_image(first, image)
-        size = "medium" if axes_inches(first)[0] > _PANEL_INCHES else "x-small"
+        size = "medium" if axes_inches(first)[0] > _MIN_PANEL_WIDTH else "x-small"
         first.set_title(literal(self._row_label or "image"), fontsize=size)
         values = _by_output(explanation.values)[0]
         limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
@@ -215,8 +219,8 @@ class LimeImageDisplay(LocalDisplay):
         limits: tuple[float, float],
     ) -> None:
         """The image in grey, and colours for the weights over it."""
-        grey = image if image.ndim == 2 else image @ [0.299, 0.587, 0.114]
-        draw_image(panel, _DARKEST + (1 - _DARKEST) * grey)
+        grey = image if image.ndim == 2 else image @ _LUMINANCE
+        draw_image(panel, _DARKEST_GREY + (1 - _DARKEST_GREY) * grey)
         weights = _by_output(explanation.values)[0, :, output][explanation.segments[0]]
         cover = _colours(weights / limits[1])
         self.overlays_.append(draw_image(panel, cover, interpolation="nearest"))
@@ -246,8 +250,8 @@ class LimeImageDisplay(LocalDisplay):
 def _room(ax: Axes) -> int:
     """Number of panels that fit side by side."""
     if not hasattr(ax, "get_position"):
-        return _N_COLUMNS
-    return int(np.clip(axes_inches(ax)[0] / _PANEL_INCHES, 1, _N_COLUMNS))
+        return _MAX_COLUMNS
+    return int(np.clip(axes_inches(ax)[0] / _MIN_PANEL_WIDTH, 1, _MAX_COLUMNS))
 
 
 def _by_output(array: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -261,15 +265,16 @@ def _colours(shares: NDArray[np.float64]) -> NDArray[np.float64]:
 
     ends = np.array([to_rgb(DOWN_COLOUR), to_rgb(UP_COLOUR)])
     rgb = ends[(shares > 0).astype(int)]
-    return np.concatenate([rgb, _COVER * np.abs(shares)[..., None]], axis=-1)
+    return np.concatenate([rgb, _MAX_OPACITY * np.abs(shares)[..., None]], axis=-1)
 
 
 def _outlines(
     segments: NDArray[np.intp], chosen: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """Borders of segments as lines (n_lines, 2, 2), from corner to corner of pixels."""
-    framed = np.where(np.isin(segments, chosen), segments, -1)
-    framed = np.pad(framed, 1, constant_values=-1)
+    outside = -1  # the number of pixels of other segments, and around the image
+    framed = np.where(np.isin(segments, chosen), segments, outside)
+    framed = np.pad(framed, 1, constant_values=outside)
     y, x = np.nonzero(framed[1:-1, :-1] != framed[1:-1, 1:])
     upright = np.stack([np.stack([x, y], 1), np.stack([x, y + 1], 1)], axis=1)
     y, x = np.nonzero(framed[:-1, 1:-1] != framed[1:, 1:-1])

@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
-# Width in inches of a single text, and of one of several; most of these in a row.
-WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
+# Inches: width of a single text, and of one of several.
+WIDTH = 7.0
+NARROW_WIDTH = 4.8
+N_COLUMNS = 3  # texts in a row
 TITLE_LINES = 2  # the response, and how well the surrogate follows it
 # Share of the width without text: margins, and the wider letters of a screen.
 MARGIN = 0.09
 # Inches: from bar to bar, and around the text and the bars in a figure of their own.
-BAR_PITCH, AROUND = 0.42, 0.95
+BAR_PITCH = 0.42
+MARGIN_HEIGHT = 0.95
 
 
 class LimeTextDisplay(LocalDisplay):
@@ -139,7 +142,7 @@ class LimeTextDisplay(LocalDisplay):
             _heights(ax, plain, width, len(outputs), n_bars, max_lines),
             n_stacks=len(outputs),
             width=width,
-            around=AROUND,
+            around=MARGIN_HEIGHT,
             n_columns=N_COLUMNS,
             caller=f"{type(self).__name__}.plot",
         )

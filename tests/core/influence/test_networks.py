@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import block_diag
 
 from sklearn_interpret._core.influence import networks
-from sklearn_interpret._core.influence.networks import NetworkModel
+from sklearn_interpret._core.influence.networks import LayerFactors, NetworkModel
 from sklearn_interpret._core.statistics.score_losses import Softmax
 
 
@@ -20,8 +20,8 @@ def model_of(seed=0, n_rows=12, k=3, **fields):
         rng.normal(size=(n_rows, k)),
     )
     factors = [
-        (rng.normal(size=(n_rows, 3)), rng.normal(size=(n_rows, k, 2))),
-        (rng.normal(size=(n_rows, 2)), np.tile(np.eye(k), (n_rows, 1, 1))),
+        LayerFactors(rng.normal(size=(n_rows, 3)), rng.normal(size=(n_rows, k, 2))),
+        LayerFactors(rng.normal(size=(n_rows, 2)), np.tile(np.eye(k), (n_rows, 1, 1))),
     ]
     n_parameters = 3 * 2 + 2 * k
     model = NetworkModel(
@@ -65,7 +65,7 @@ def gradient_and_matrix(model, rows):
 @pytest.mark.parametrize("block", [1, 2**22])
 def test_changes_equal_the_formula(factorised, block, monkeypatch):
     monkeypatch.setattr(networks, "_MOST_FACTORISED", factorised)
-    monkeypatch.setattr(networks, "_BLOCK", block)
+    monkeypatch.setattr(networks, "_MOST_NUMBERS", block)
     monkeypatch.setattr(networks, "_LEAST_DAMPING", 1e-13)
     monkeypatch.setattr(networks, "_TOLERANCE", 1e-12)
     model = model_of(damping=0.25)

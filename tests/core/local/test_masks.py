@@ -22,15 +22,15 @@ def test_all_sets_where_there_are_few(draw, n_parts):
     assert masks.complete
     assert len(np.unique(masks.present, axis=0)) == len(masks.present) == 2**n_parts
     assert masks.present[0].all()
-    assert_allclose(masks.shares.sum(), 1)
+    assert_allclose(masks.probabilities.sum(), 1)
 
 
-def test_shares_of_all_sets():
+def test_probabilities_of_all_sets():
     rng = np.random.default_rng(0)
-    assert_array_equal(independent_masks(4, 16, rng).shares, 1 / 16)
+    assert_array_equal(independent_masks(4, 16, rng).probabilities, 1 / 16)
     masks = sized_masks(4, 16, rng)
     sizes = masks.present.sum(axis=1)
-    assert_allclose(masks.shares, 1 / (5 * comb(4, sizes)))
+    assert_allclose(masks.probabilities, 1 / (5 * comb(4, sizes)))
 
 
 @pytest.mark.parametrize("draw", DRAWS)
@@ -40,7 +40,7 @@ def test_draws_are_even(draw):
     assert masks.present.shape == (1025, 30)
     assert masks.present[0].all()
     assert_allclose(masks.present[1:].mean(axis=0), 0.5, atol=0.02)
-    assert_allclose(masks.shares, 1 / 1025)
+    assert_allclose(masks.probabilities, 1 / 1025)
 
 
 def test_sizes_come_up_equally_often():

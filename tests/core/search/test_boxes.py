@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import OptimizeResult
 
 from sklearn_interpret._core.search import boxes as boxes_module
-from sklearn_interpret._core.search.boxes import BoxSums, CellValues
+from sklearn_interpret._core.search.boxes import BoxSums, CellConstraints
 
 
 def chain(n_columns, rng):
@@ -28,7 +28,7 @@ def chain(n_columns, rng):
         gains=rng.normal(size=(n_columns + 1, 2)),
         needs=np.zeros(2),
         change_weights=np.zeros((0, n_columns)),
-        most_changed=np.zeros(0),
+        change_limits=np.zeros(0),
     )
 
 
@@ -71,7 +71,7 @@ def test_points_in_the_same_boxes_are_left_out(n_columns):
 @pytest.mark.parametrize("shortfall", [0.0, 1e-9, 5e-6])
 def test_shifts_make_up_for_what_a_solver_misses(shortfall, monkeypatch):
     """Columns that move freely go on; those of whole units stay, as do ends."""
-    within = CellValues(
+    within = CellConstraints(
         columns=np.arange(3),
         coefficients=np.array([[-1.0, -1.0, -1.0], [0.0, 0.0, 1.0]]),
         bounds=np.array([-3.5, 2.0]),

@@ -42,7 +42,7 @@ def forest(seed, n_trees=3, n_sums=1, **limits):
         gains=rng.normal(size=(len(boxes), n_sums)),
         needs=np.zeros(n_sums),
         change_weights=np.zeros((0, N_COLUMNS)),
-        most_changed=np.zeros(0),
+        change_limits=np.zeros(0),
     )
     # Few points satisfy the target.
     needs = np.quantile(sums.sums(POINTS), 0.8, axis=0)
@@ -55,7 +55,7 @@ CASES = {
     "one tree": {"n_trees": 1},
     "few changes": {
         "change_weights": np.ones((1, N_COLUMNS)),
-        "most_changed": np.array([2.0]),
+        "change_limits": np.array([2.0]),
     },
 }
 
@@ -82,7 +82,7 @@ def test_the_cheapest_point(case, seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_no_cheaper_point_needs_is_left_out(seed):
-    boxes = forest(seed, change_weights=np.ones((1, 3)), most_changed=np.array([2.0]))
+    boxes = forest(seed, change_weights=np.ones((1, 3)), change_limits=np.array([2.0]))
     costs = boxes.cost(POINTS)
     for most in np.quantile(costs, [0.1, 0.4, 0.9]):
         wanted = boxes.holds(POINTS) & (costs <= most)

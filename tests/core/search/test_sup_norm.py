@@ -49,7 +49,7 @@ def sums(rng, n_trees=6, n_sums=1):
         gains=rng.normal(size=(len(boxes), n_sums)),
         needs=np.full(n_sums, 2.0),
         change_weights=np.zeros((0, N_COLUMNS)),
-        most_changed=np.zeros(0),
+        change_limits=np.zeros(0),
     )
 
 
@@ -105,7 +105,7 @@ def test_attained_in_several_changes():
         gains=np.array([[0.0], [-1.0], [1.0]]),
         needs=np.ones(1),
         change_weights=np.zeros((0, 2)),
-        most_changed=np.zeros(0),
+        change_limits=np.zeros(0),
     )
     assert_array_equal(boxes.attained(np.zeros((1, 2), dtype=int)), [1, 1])
 

@@ -49,18 +49,21 @@ def sample(n_outputs, n_rows=30, seed=0):
 def test_losses_of_numbers(kind, grouped):
     targets, rest, part, weights, strata = sample(2)
     targets = targets + 5  # relative errors of zero targets are huge
-    given = targets, rest, part, weights, strata * grouped
+    pairs = rest, part, weights, strata * grouped
     loss, of_pairs = LOSSES[kind]
-    assert_allclose(of_pairs(*given), over_pairs(loss, *given), rtol=1e-12, atol=1e-12)
+    found = of_pairs(targets, losses_of_pairs.Pairs(*pairs))
+    expected = over_pairs(loss, targets, *pairs)
+    assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_labels_of_sums_of_which_many_are_zero(grouped):
     numbers, rest, part, weights, strata = sample(1)
     targets = np.hstack([numbers <= 0, numbers > 0]).astype(float)
-    given = targets, rest, part, weights, strata * grouped
-    expected = over_pairs(label_loss, *given)
-    assert_allclose(losses_of_pairs.zero_one(*given), expected, rtol=1e-12, atol=1e-12)
+    pairs = rest, part, weights, strata * grouped
+    found = losses_of_pairs.zero_one(targets, losses_of_pairs.Pairs(*pairs))
+    expected = over_pairs(label_loss, targets, *pairs)
+    assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 NUMBERS = st.floats(-1e3, 1e3).map(lambda number: round(number, 3))
@@ -74,5 +77,6 @@ def test_any_numbers(numbers, shift):
     for loss, of_pairs in (LOSSES["squared"], LOSSES["absolute"]):
         expected = over_pairs(loss, targets, rest, part, weights, strata)
         # A constant moves between the two summands without effect.
-        found = of_pairs(targets, rest - shift, part + shift, weights, strata)
+        pairs = losses_of_pairs.Pairs(rest - shift, part + shift, weights, strata)
+        found = of_pairs(targets, pairs)
         assert_allclose(found, expected, rtol=1e-9, atol=1e-6)

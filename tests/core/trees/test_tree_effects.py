@@ -126,13 +126,11 @@ def test_what_the_trees_do_not_look_at_changes_nothing():
     )
     check(trees, codes, np.ones(20), [none, every_code(trees, [0])])
     effects = effects_of(trees, [empty, none, other])
-    assert [c.shape for c in whole_curves(effects, codes)] == [
-        (20, 0, 1),
-        (20, 3, 1),
-        (20, 0, 1),
-    ]
+    curves = whole_curves(effects, codes)
+    assert [c.shape for c in curves] == [(20, 0, 1), (20, 3, 1), (20, 0, 1)]
     averages = effects.averages(effects.leaf_weights(codes, np.ones(20)), 20.0)
     assert [c.shape for c in averages] == [(0, 1), (3, 1), (0, 1)]
+    assert_allclose(averages[1], curves[1].mean(axis=0), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_trees", [0, 2])

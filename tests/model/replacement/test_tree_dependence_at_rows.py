@@ -261,7 +261,7 @@ def test_functions_of_sums_in_small_pieces(monkeypatch):
 
     def joint(**how):
         observed, _ = observe(model, X, asked, SINGLE, weights, **how)
-        monkeypatch.setattr(observed._moved, "block_rows", 128)
+        monkeypatch.setattr(observed._tree_effects, "block_rows", 128)
         return np.stack([*observed.joint(sets)])
 
     brute = DependenceAtRows(make_response(model, **asked), as_rows(X), weights, SINGLE)

@@ -64,9 +64,11 @@ class TreeCurves:
         fixed, means = np.zeros((2, self._k, len(codes) * self._n_moved))
         for reached in self._reached(codes, fixed):
             entry, row = set_bits(reached.all_but_one)
-            index = row * self._n_moved + effects.paths.player[reached.names][entry]
-            values = effects.values[reached.nodes[reached.leaf]]
-            amounts = values * met[reached.names][:, None]
+            index = (
+                row * self._n_moved + effects.paths.player[reached.conditions][entry]
+            )
+            values = effects.values[reached.leaves[reached.leaf]]
+            amounts = values * met[reached.conditions][:, None]
             for sums, amount in zip(means, amounts.T, strict=True):
                 np.add.at(sums, index, amount[entry])
         return (fixed + means).T.reshape(len(codes), self._n_moved, self._k)
@@ -113,18 +115,18 @@ class TreeCurves:
     def _add_entries(self, reached: Reached, sums: NDArray[np.float64]) -> None:
         """Add what leaves contribute from the first point of each of their steps."""
         steps = self.effects.steps
-        condition, step = steps.positions(reached.names)
-        amounts = self.effects.values[reached.nodes[reached.leaf]].take(
+        condition, step = steps.positions(reached.conditions)
+        amounts = self.effects.values[reached.leaves[reached.leaf]].take(
             condition, axis=0
         )
         amounts = amounts * steps.sign.take(step)[:, None]
         point = steps.point.take(step)
         size = max(1, _MOST_WORDS // reached.all_but_one.shape[1])
         for start in range(0, len(condition), size):
-            some = slice(start, start + size)
-            entry, row = set_bits(reached.all_but_one.take(condition[some], axis=0))
-            index = row * self._n_points + point[some].take(entry)
-            for total, amount in zip(sums, amounts[some].T, strict=True):
+            chunk = slice(start, start + size)
+            entry, row = set_bits(reached.all_but_one.take(condition[chunk], axis=0))
+            index = row * self._n_points + point[chunk].take(entry)
+            for total, amount in zip(sums, amounts[chunk].T, strict=True):
                 np.add.at(total, index, amount.take(entry))
 
     def _reached(
@@ -139,8 +141,8 @@ class TreeCurves:
         for reached in self.effects.leaves(RowBits(self.effects.ensemble, codes)):
             leaf, row = set_bits(reached.inside)
             step, step_row = set_bits(reached.inside.take(reached.leaf, axis=0))
-            index = step_row * self._n_moved + player[reached.names].take(step)
-            for output, amounts in enumerate(values[reached.nodes].T):
+            index = step_row * self._n_moved + player[reached.conditions].take(step)
+            for output, amounts in enumerate(values[reached.leaves].T):
                 outputs[output] += np.bincount(row, amounts.take(leaf), len(codes))
                 lost = amounts.take(reached.leaf).take(step)
                 np.subtract.at(fixed[output], index, lost)

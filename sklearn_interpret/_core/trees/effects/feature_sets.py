@@ -23,10 +23,10 @@ players have few.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,15 +44,22 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.effects.tree_effects import TreeEffects
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
-# Words of the bit sets of a block's conditions (2 MB), and of those that are listed
-# together (512 kB), which fit the processor's caches.
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the cache. Words of the bit sets of a block's conditions (2 MB), and of those
+# that are listed together (512 kB):
 _WORDS_OF_CONDITIONS = 2**18
 _MOST_WORDS = 2**16
-
-# Outputs (2 MB), and numbers of a matrix (4 MB), that are computed together; they fit
-# the cache.
+# Outputs of moved rows (2 MB), and numbers of a factor of a product (4 MB):
 _MOST_OUTPUTS = 2**18
 _MOST_NUMBERS = 2**19
+
+
+class _BlockOfTrees(NamedTuple):
+    """Some of the trees of `TreeSets`."""
+
+    leaves: NDArray[np.intp]  # positions of their leaves among all leaves
+    inside: Conditions  # conditions on the features of the set
+    outside: Conditions  # conditions on all other features
 
 
 class TreeSets:
@@ -84,18 +91,23 @@ class TreeSets:
         player = np.ones(ensemble.n_features, dtype=np.intp)
         player[features] = 0
         paths = TreePaths.of_ensemble(ensemble, player, n_players=2)
-        self._names = _conditions_of_leaves(ensemble, paths)
-        leaves = self._names[2]
-        most = max(1, _WORDS_OF_CONDITIONS * 64 // block_rows)
-        self._blocks: list[tuple[NDArray[np.intp], Conditions, Conditions]] = []
-        for nodes in blocks_of_trees(ensemble, most):
+        self._leaves = np.flatnonzero(ensemble.is_leaf)
+        leaf, condition = paths.conditions_of(self._leaves)
+        conditions = np.full((2, len(self._leaves)), -1)
+        conditions[paths.player[condition], leaf] = condition
+        # Of each leaf the condition on the set and on all others; -1 for none.
+        self._inside, self._outside = conditions
+        max_nodes = max(1, _WORDS_OF_CONDITIONS * 64 // block_rows)
+        self._blocks = []
+        for nodes in blocks_of_trees(ensemble, max_nodes):
             is_in_block = np.zeros(ensemble.n_nodes, dtype=bool)
             is_in_block[nodes] = True
+            leaves = np.flatnonzero(is_in_block[self._leaves])
             inside, outside = (
                 Conditions.of_nodes(ensemble, paths, nodes[paths.player[nodes] == side])
                 for side in range(2)
             )
-            self._blocks.append((np.flatnonzero(is_in_block[leaves]), inside, outside))
+            self._blocks.append(_BlockOfTrees(leaves, inside, outside))
 
     def leaf_weights(
         self, codes: NDArray[np.integer], weights: NDArray[np.float64]
@@ -105,12 +117,13 @@ class TreeSets:
         A list of one array, by the node that names the condition; last the weight of
         all rows.
         """
-        bits, weigh = RowBits(self.ensemble, codes), RowWeights(weights)
+        bits, row_weights = RowBits(self.ensemble, codes), RowWeights(weights)
         weights_met = np.empty(self.ensemble.n_nodes + 1)
         weights_met[-1] = weights.sum()
-        for _, _, outside in self._blocks:
-            if len(outside.nodes):
-                weights_met[outside.nodes] = weigh.total(outside.met(bits))
+        for block in self._blocks:
+            if len(block.outside.nodes):
+                met = block.outside.met(bits)
+                weights_met[block.outside.nodes] = row_weights.total(met)
         return [weights_met]
 
     def outputs(
@@ -120,44 +133,45 @@ class TreeSets:
 
         From sums over the background of the arrays of :meth:`leaf_weights`.
         """
-        n_rows = len(codes)
         bits = RowBits(self.ensemble, codes)
-        outputs = np.zeros((self.values.shape[1], n_rows))
-        inside, outside, leaves = self._names
-        shares = leaf_weights[0][outside] / leaf_weights[0][-1]
-        amounts = self.values[leaves] * shares[:, None]
-        step = max(1, _MOST_WORDS // bits.n_words)
+        outputs = np.zeros((self.values.shape[1], len(codes)))
+        weights_met = leaf_weights[0]
+        shares = weights_met[self._outside] / weights_met[-1]
+        amounts = self.values[self._leaves] * shares[:, None]
         position = np.empty(self.ensemble.n_nodes + 1, dtype=np.intp)
-        for in_block, conditions, _ in self._blocks:
-            position[conditions.nodes] = np.arange(len(conditions.nodes))
-            position[-1] = len(conditions.nodes)
-            met_at = position[inside[in_block]]
-            for output, sums in enumerate(outputs):
+        for block in self._blocks:
+            n_conditions = len(block.inside.nodes)
+            position[block.inside.nodes] = np.arange(n_conditions)
+            position[-1] = n_conditions  # of leaves without a condition on the set
+            leaf_condition = position[self._inside[block.leaves]]
+            met = block.inside.met(bits)
+            for output in range(len(outputs)):
                 amount = np.bincount(
-                    met_at, amounts[in_block, output], len(conditions.nodes) + 1
+                    leaf_condition, amounts[block.leaves, output], n_conditions + 1
                 )
-                sums += amount[-1]
-                amount = amount[:-1]
-                used = np.flatnonzero(amount)
-                if not len(used):
-                    continue
-                met = conditions.met(bits)
-                for start in range(0, len(used), step):
-                    some = used[start : start + step]
-                    condition, row = set_bits(met[some])
-                    sums += np.bincount(row, amount[some][condition], n_rows)
+                outputs[output] += amount[-1]
+                for sums in _sums_of_rows(met, amount[:-1], len(codes)):
+                    outputs[output] += sums
         return outputs.T
 
 
-def _conditions_of_leaves(
-    ensemble: TreeEnsemble, paths: TreePaths
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Conditions of all leaves on both players, -1 where there is none; the leaves."""
-    leaves = np.flatnonzero(ensemble.is_leaf)
-    names = np.full((2, len(leaves)), -1)
-    leaf, name = paths.conditions_of(leaves)
-    names[paths.player[name], leaf] = name
-    return *names, leaves
+def _sums_of_rows(
+    met: NDArray[np.uint64], amounts: NDArray[np.number], n_rows: int
+) -> Iterator[NDArray[np.number]]:
+    """For some conditions at a time, the amounts of those that each row meets."""
+    used = np.flatnonzero(amounts)
+    step = max(1, _MOST_WORDS // met.shape[1])
+    for start in range(0, len(used), step):
+        chunk = used[start : start + step]
+        condition, row = set_bits(met[chunk])
+        yield np.bincount(row, amounts[chunk][condition], n_rows)
+
+
+class _ConditionsOfLeaves(NamedTuple):
+    """Leaves that have a condition on a player, and the nodes that name it."""
+
+    leaves: NDArray[np.intp]
+    conditions: NDArray[np.integer]
 
 
 class LinkedTreeSets:
@@ -175,15 +189,14 @@ class LinkedTreeSets:
         self.effects, self.positions = effects, positions
         ensemble, paths = effects.ensemble, effects.paths
         leaves = np.flatnonzero(ensemble.is_leaf)
-        leaf, name = paths.conditions_of(leaves)
-        player = paths.player[name]
+        leaf, condition = paths.conditions_of(leaves)
+        player = paths.player[condition]
         order = np.argsort(player, kind="stable")
         ends = np.searchsorted(
             player[order], np.arange(len(effects.moved_features) + 1)
         )
-        # For each player the leaves that have a condition on it, and the conditions.
         self._of_players = [
-            (leaves[leaf[entries]], name[entries])
+            _ConditionsOfLeaves(leaves[leaf[entries]], condition[entries])
             for entries in np.split(order, ends)[1:-1]
         ]
         inner = np.flatnonzero(paths.player >= 0)
@@ -219,66 +232,79 @@ class LinkedTreeSets:
         list of ndarray of shape (n_rows, m)
             For each set.
         """
-        moves = [self._move(players) for players in sets]
+        moved_sets = [self._moved_set(players) for players in sets]
         sums = [np.zeros(())] * len(sets)
         size = self.effects.block_rows
         for start in range(0, len(codes), size):
             bits = RowBits(self.effects.ensemble, codes[start : start + size])
             # All rows meet the condition behind the others.
             met = np.vstack([self._conditions.met(bits), bits.valid])
-            for number, move in enumerate(moves):
-                step = max(1, _MOST_OUTPUTS // (64 * move.n_points))
+            for number, moved_set in enumerate(moved_sets):
+                step = max(1, _MOST_OUTPUTS // (64 * moved_set.n_points))
                 for word in range(0, bits.n_words, step):
                     first = start + 64 * word
                     rows = slice(first, min(first + 64 * step, start + bits.n_rows))
-                    moved = self._moved(move, met[:, word : word + step], rows, outputs)
-                    total = weights[rows] @ np.moveaxis(function(moved), 2, 0)
+                    moved_outputs = self._moved_outputs(
+                        moved_set, met[:, word : word + step], rows, outputs
+                    )
+                    total = weights[rows] @ np.moveaxis(function(moved_outputs), 2, 0)
                     sums[number] = sums[number] + total
         return [
-            total.T[move.point] / weights.sum()
-            for total, move in zip(sums, moves, strict=True)
+            total.T[moved_set.point] / weights.sum()
+            for total, moved_set in zip(sums, moved_sets, strict=True)
         ]
 
-    def _move(self, players: Sequence[int]) -> _Move:
-        """The move of a set of players."""
+    def _moved_set(self, players: Sequence[int]) -> _MovedSet:
+        """A set of players at the points of the rows."""
         sizes = [self.effects.moved_features[player].n_points for player in players]
         point = np.ravel_multi_index(
             [self.positions[player] for player in players], sizes
         )
         distinct, point = np.unique(point, return_inverse=True)
         points = np.stack(np.unravel_index(distinct, sizes))
-        names = np.full((len(players), self.effects.ensemble.n_nodes), -1)
-        for name_of_leaf, player in zip(names, players, strict=True):
-            leaves, name = self._of_players[player]
-            name_of_leaf[leaves] = name
+        conditions = np.full((len(players), self.effects.ensemble.n_nodes), -1)
+        for row, player in enumerate(players):
+            of_player = self._of_players[player]
+            conditions[row, of_player.leaves] = of_player.conditions
         order = range(len(players))
         subsets = (combinations(order, size + 1) for size in order)
         terms = []
         for members in map(list, chain.from_iterable(subsets)):
-            among = np.isin(order, members)[:, None]
-            leaves = np.flatnonzero(((names >= 0) == among).all(axis=0))
+            is_member = np.isin(order, members)[:, None]
+            leaves = np.flatnonzero(((conditions >= 0) == is_member).all(axis=0))
             if len(leaves):
-                movers = [players[member] for member in members]
-                values = np.unique(points[members], axis=1, return_inverse=True)
-                terms.append(_Term(movers, leaves, names[members][:, leaves], *values))
-        return _Move(point, len(distinct), terms)
+                distinct_points, position = np.unique(
+                    points[members], axis=1, return_inverse=True
+                )
+                term = _Term(
+                    players=[players[member] for member in members],
+                    leaves=leaves,
+                    conditions=conditions[members][:, leaves],
+                    points=distinct_points,
+                    point_position=position,
+                )
+                terms.append(term)
+        return _MovedSet(point, len(distinct), terms)
 
-    def _moved(
+    def _moved_outputs(
         self,
-        move: _Move,
+        moved_set: _MovedSet,
         met: NDArray[np.uint64],
         rows: slice,
         outputs: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Outputs (n, n_points, k) of rows that meet conditions (m, n_words)."""
-        moved = np.repeat(outputs[rows].T[:, :, None], move.n_points, axis=2)
-        for term in move.terms:
-            points = term.of_point[move.point[rows]]
-            for output, sums in enumerate(moved):
-                change = self._product(term, output, met, len(points))
-                change -= change[np.arange(len(points)), points][:, None]
-                sums += change.take(term.of_point, axis=1)
-        return np.moveaxis(moved, 0, 2)
+        moved_outputs = np.repeat(
+            outputs[rows].T[:, :, None], moved_set.n_points, axis=2
+        )
+        for term in moved_set.terms:
+            row_points = term.point_position[moved_set.point[rows]]
+            row = np.arange(len(row_points))
+            for output in range(len(moved_outputs)):
+                products = self._product(term, output, met, len(row_points))
+                changes = products - products[row, row_points][:, None]
+                moved_outputs[output] += changes.take(term.point_position, axis=1)
+        return np.moveaxis(moved_outputs, 0, 2)
 
     def _product(
         self, term: _Term, output: int, met: NDArray[np.uint64], n_rows: int
@@ -290,15 +316,17 @@ class LinkedTreeSets:
         step = max(1, _MOST_NUMBERS // max(n_rows, n_points))
         products = np.zeros((n_rows, n_points))
         for start in range(0, len(used), step):
-            some = used[start : start + step]
-            rows = self._rows_inside(met, term.leaves[some], term.players)[:, :n_rows]
+            chunk = used[start : start + step]
+            rows = self._rows_inside(met, term.leaves[chunk], term.players)[:, :n_rows]
             reached = np.flatnonzero(rows.any(axis=1))
-            points = values[some[reached], None]
-            for player, names, index in zip(
-                term.players, term.names[:, some[reached]], term.points, strict=True
+            conditions = term.conditions[:, chunk[reached]]
+            amounts = values[chunk[reached], None]
+            for player, player_conditions, points in zip(
+                term.players, conditions, term.points, strict=True
             ):
-                points = points * self._points_inside(player, names).take(index, axis=1)
-            products += rows[reached].T.astype(np.float64) @ points
+                holds = self._points_inside(player, player_conditions)
+                amounts = amounts * holds.take(points, axis=1)
+            products += rows[reached].T.astype(np.float64) @ amounts
         return products
 
     def _rows_inside(
@@ -306,9 +334,9 @@ class LinkedTreeSets:
     ) -> NDArray[np.uint8]:
         """Bits of rows that meet all conditions of leaves but those on players."""
         paths = self.effects.paths
-        _, names = paths.conditions_of(leaves)
-        position = self._condition_position[names]
-        position[np.isin(paths.player[names], players)] = len(met) - 1
+        _, conditions = paths.conditions_of(leaves)
+        position = self._condition_position[conditions]
+        position[np.isin(paths.player[conditions], players)] = len(met) - 1
         counts = paths.n_conditions[leaves]
         sets = np.bitwise_and.reduceat(
             met.take(position, axis=0), counts.cumsum() - counts
@@ -316,13 +344,13 @@ class LinkedTreeSets:
         return np.unpackbits(sets.view(np.uint8), axis=1, bitorder="little")
 
     def _points_inside(
-        self, player: int, names: NDArray[np.intp]
+        self, player: int, conditions: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """1 where points of a player meet conditions, else 0: (m, n_points)."""
         effects = self.effects
-        inside = np.zeros((len(names), effects.moved_features[player].n_points))
-        condition, point, sign = effects.steps.of_conditions(names)
-        inside[condition, point - effects.first[player]] = sign
+        inside = np.zeros((len(conditions), effects.moved_features[player].n_points))
+        position, point, sign = effects.steps.of_conditions(conditions)
+        inside[position, point - effects.first[player]] = sign
         return np.cumsum(inside, axis=1, out=inside)
 
 
@@ -336,23 +364,23 @@ class _Term:
         The players.
     leaves : ndarray of shape (m,), intp
         The leaves.
-    names : ndarray of shape (n_moved, m), intp
-        Their conditions on each player.
+    conditions : ndarray of shape (n_moved, m), intp
+        The nodes that name their conditions on each player.
     points : ndarray of shape (n_moved, n), intp
         Distinct points of the players.
-    of_point : ndarray of shape (n_points,), intp
+    point_position : ndarray of shape (n_points,), intp
         The position among these of each point of the set that moves.
     """
 
     players: list[int]
     leaves: NDArray[np.intp]
-    names: NDArray[np.intp]
+    conditions: NDArray[np.intp]
     points: NDArray[np.intp]
-    of_point: NDArray[np.intp]
+    point_position: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class _Move:
+class _MovedSet:
     """A set of players at all points that the rows have.
 
     Parameters
@@ -361,7 +389,7 @@ class _Move:
         Point of each row.
     n_points : int
         Number of the points.
-    terms : list of Term
+    terms : list of _Term
         Changes of the output by the leaves, as the players move.
     """
 

@@ -9,7 +9,7 @@ rows each of them is in few sets.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,37 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Words of the sets that go down together: 512 kB, three times, which fit the cache.
+# Words of the rows of the sets that go down together: 512 kB, three times. Chosen by
+# hand: smaller blocks call numpy more often, larger ones leave the cache.
 _MOST_WORDS = 2**16
 
-# Bits of the numbers by which rows are sorted: more take a further pass of sorting.
+# Bits of the numbers by which rows are sorted: those of uint16, which numpy sorts by
+# counting. Wider numbers take longer to sort.
 _N_BITS = 16
 
-# Numbers of sets, numbers of their rows, and the rows as bits.
-_Waiting = tuple[NDArray[np.integer], NDArray[np.float32], NDArray[np.uint64]]
+# Columns of `_next_sets`: the split's position among all codes, its node, and the sets
+# of the children: of rows that go left, of those that go right, and twice of all rows.
+_POSITION, _NODE, _LEFT, _RIGHT, _FIRST, _SECOND = range(6)
+_NO_SET = -1  # in the last two of these columns
+
+
+class WeightsByCondition(NamedTuple):
+    """Weights of rows at leaves, by the conditions of all leaves."""
+
+    leaves: NDArray[np.intp]  # (n_leaves,)
+    inside: NDArray[np.float64]  # (n_leaves,): of rows that meet all conditions
+    conditions: NDArray[np.integer]  # (n,): nodes that name conditions
+    leaf: NDArray[np.intp]  # (n,): position of each condition's leaf in `leaves`
+    # (n,): of rows that meet all others; zero where the condition's player is fixed
+    all_but_one: NDArray[np.float64]
+
+
+class _RowSets(NamedTuple):
+    """Sets of rows that go down the trees."""
+
+    numbers: NDArray[np.integer]  # (n,)
+    counts: NDArray[np.float32]  # (n,): how many rows each has
+    rows: NDArray[np.uint64]  # (n, n_words): the rows as bits
 
 
 class LeafWeights:
@@ -62,62 +85,34 @@ class LeafWeights:
         starts[order] = np.cumsum(widths) - widths
         self._n_inner = int(widths[: len(nodes)].sum())
         self.size = int(widths[len(nodes) :].sum())
-        self._starts = starts - self._n_inner  # of leaves
+        self._leaf_starts = starts - self._n_inner
         self._next_sets = _next_sets(ensemble, paths, nodes, starts, n_moved)
         roots = ensemble.roots
         self._roots = starts[roots[~ensemble.is_leaf[roots]]]
 
-    def by_condition(
-        self, weights: NDArray[np.float64]
-    ) -> tuple[
-        NDArray[np.intp],
-        NDArray[np.float64],
-        NDArray[np.integer],
-        NDArray[np.intp],
-        NDArray[np.float64],
-    ]:
-        """Weights of rows at leaves, by the conditions that they meet.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (size,)
-            As :meth:`add_rows` finds them.
-
-        Returns
-        -------
-        leaves : ndarray of shape (n_leaves,), intp
-            The leaves.
-        inside : ndarray of shape (n_leaves,)
-            Weight of the rows that meet all conditions of a leaf.
-        names : ndarray of shape (n,), intp
-            The conditions of all leaves.
-        leaf : ndarray of shape (n,), intp
-            Position of each one's leaf in `leaves`.
-        all_but_one : ndarray of shape (n,)
-            Weight of the rows that meet all others. Zero for conditions on features
-            that do not move.
-        """
-        leaf, names = self._paths.conditions_of(self._leaves)
+    def by_condition(self, weights: NDArray[np.float64]) -> WeightsByCondition:
+        """Sort the weights (size,) that :meth:`add_rows` finds."""
+        leaf, conditions = self._paths.conditions_of(self._leaves)
         d = self._paths.n_conditions[self._leaves]
         slot = np.arange(len(leaf)) - np.repeat(np.cumsum(d) - d, d)
         inside = self.inside(weights, self._leaves)
-        all_but_one = self.without(weights, self._leaves[leaf], slot)
-        return self._leaves, inside, names, leaf, all_but_one
+        all_but_one = self.all_but_one(weights, self._leaves[leaf], slot)
+        return WeightsByCondition(self._leaves, inside, conditions, leaf, all_but_one)
 
     def inside(
         self, weights: NDArray[np.float64], leaves: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Weight of the rows that meet all conditions of leaves (n,)."""
-        return weights[self._starts[leaves]]
+        return weights[self._leaf_starts[leaves]]
 
-    def without(
+    def all_but_one(
         self,
         weights: NDArray[np.float64],
         leaves: NDArray[np.intp],
         slot: NDArray[np.intp],
     ) -> NDArray[np.float64]:
         """Weight of the rows that meet all conditions but that in a slot (n,)."""
-        return weights[self._starts[leaves] + 1 + slot]
+        return weights[self._leaf_starts[leaves] + 1 + slot]
 
     def add_rows(
         self,
@@ -125,87 +120,96 @@ class LeafWeights:
         weights: NDArray[np.float64],
         leaf_weights: NDArray[np.float64],
     ) -> None:
-        """Add the weights of rows (n_rows, n_features) to `leaf_weights` (size,)."""
-        bits, weigh = RowBits(self._ensemble, codes), RowWeights(weights)
+        """Add the weights of rows (n_rows, n_features) to `leaf_weights` in place."""
+        bits, row_weights = RowBits(self._ensemble, codes), RowWeights(weights)
         size = max(1, _MOST_WORDS // bits.n_words)
-        # Rows that go left, rows that go right, and all of them.
+        # Rows that go left, rows that go right, and all of them, of `size` sets.
         rows = np.empty((3, size, bits.n_words), dtype=WORD)
-        every = rows.reshape(-1, bits.n_words)
+        flat_rows = rows.reshape(-1, bits.n_words)
         counts = np.full(len(self._roots), len(codes), dtype=np.float32)
         valid = np.tile(bits.valid, (len(self._roots), 1))
-        waiting: list[_Waiting] = [(self._roots, counts, valid)]
+        waiting = [_RowSets(self._roots, counts, valid)]
         while waiting:
-            sets, counts = _taken(waiting, rows[2])
-            children, counts, source = self._parted(sets, counts, bits, weigh, rows)
+            numbers, counts = _pop_sets(waiting, rows[2])
+            children, counts, source = self._sets_of_children(
+                numbers, counts, bits, row_weights, rows
+            )
             at_leaf = children >= self._n_inner
             selected = np.flatnonzero(at_leaf)
-            if weigh.common_weight is not None:
-                weight = counts.take(selected).astype(np.float64) * weigh.common_weight
+            if row_weights.common_weight is not None:
+                n_at_leaf = counts.take(selected).astype(np.float64)
+                weight = n_at_leaf * row_weights.common_weight
             else:
-                weight = weigh.total(every.take(source.take(selected), axis=0))
+                weight = row_weights.total(
+                    flat_rows.take(source.take(selected), axis=0)
+                )
             # No child occurs twice, so that every weight is added.
             leaf_weights[children.take(selected) - self._n_inner] += weight
             selected = np.flatnonzero(~at_leaf)
             if len(selected):
-                inside = every.take(source.take(selected), axis=0)
-                waiting.append((children.take(selected), counts.take(selected), inside))
+                inside = flat_rows.take(source.take(selected), axis=0)
+                waiting.append(
+                    _RowSets(children.take(selected), counts.take(selected), inside)
+                )
 
-    def _parted(
+    def _sets_of_children(
         self,
-        sets: NDArray[np.integer],
+        numbers: NDArray[np.integer],
         counts: NDArray[np.float32],
         bits: RowBits,
-        weigh: RowWeights,
+        row_weights: RowWeights,
         rows: NDArray[np.uint64],
     ) -> tuple[NDArray[np.intp], NDArray[np.float32], NDArray[np.intp]]:
-        """The sets of rows at the children, without empty ones.
+        """The sets at the children that are not empty: numbers, counts, positions.
 
-        Returns sets of the children, their numbers of rows, and positions of these
-        rows among all `rows`.
+        `rows` (3, size, n_words) holds the sets' rows in its last table. Those that go
+        left and right are written to the others. Positions are among the rows of all
+        three tables.
         """
-        table = self._next_sets.take(sets, axis=0)
-        lefts, rights, reached = rows[:, : len(sets)]
+        table = self._next_sets.take(numbers, axis=0)
+        lefts, rights, reached = rows[:, : len(numbers)]
         bits.lefts_at(table[:, _POSITION], table[:, _NODE], out=lefts)
         lefts &= reached
         np.bitwise_xor(reached, lefts, out=rights)
-        n_left = weigh.counts(lefts)
+        n_left = row_weights.counts(lefts)
         n_right = counts - n_left
-        further = table[:, _FIRST:].T >= 0
-        used = [np.flatnonzero(entered) for entered in (n_left, n_right, *further)]
-        children = np.concatenate(
-            [
-                table[:, _LEFT + child].take(positions)
-                for child, positions in enumerate(used)
-            ]
+        children, child_counts, positions = [], [], []
+        for column, table_of_rows, n_rows, is_used in (
+            (_LEFT, 0, n_left, n_left > 0),
+            (_RIGHT, 1, n_right, n_right > 0),
+            (_FIRST, 2, counts, table[:, _FIRST] != _NO_SET),
+            (_SECOND, 2, counts, table[:, _SECOND] != _NO_SET),
+        ):
+            used = np.flatnonzero(is_used)
+            children.append(table[:, column].take(used))
+            child_counts.append(n_rows.take(used))
+            positions.append(table_of_rows * rows.shape[1] + used)
+        return (
+            np.concatenate(children),
+            np.concatenate(child_counts),
+            np.concatenate(positions),
         )
-        n_rows = zip((n_left, n_right, counts, counts), used, strict=True)
-        counts = np.concatenate(
-            [numbers.take(positions) for numbers, positions in n_rows]
-        )
-        for positions, slab in zip(used[1:], (1, 2, 2), strict=True):
-            positions += slab * rows.shape[1]
-        return children, counts, np.concatenate(used)
 
 
-def _taken(
-    waiting: list[_Waiting], rows: NDArray[np.uint64]
+def _pop_sets(
+    waiting: list[_RowSets], rows: NDArray[np.uint64]
 ) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
-    """The sets that have waited least, as many as `rows` has room for."""
-    blocks, n = [], 0
+    """Numbers and counts of the sets that have waited least, taken off `waiting`.
+
+    As many as `rows` has room for, which gets their rows.
+    """
+    numbers, counts, n = [], [], 0
     while waiting and n < len(rows):
-        sets, counts, inside = waiting.pop()
-        n_waiting = max(0, len(sets) - (len(rows) - n))
+        last = waiting.pop()
+        n_waiting = max(0, len(last.numbers) - (len(rows) - n))
         if n_waiting:
-            waiting.append((sets[:n_waiting], counts[:n_waiting], inside[:n_waiting]))
-        blocks.append((sets[n_waiting:], counts[n_waiting:]))
-        rows[n : n + len(sets) - n_waiting] = inside[n_waiting:]
-        n += len(sets) - n_waiting
-    all_sets, all_counts = zip(*blocks, strict=True)
-    return np.concatenate(all_sets), np.concatenate(all_counts)
-
-
-# Columns of `_next_sets`.
-_POSITION, _NODE, _LEFT, _RIGHT, _FIRST, _SECOND = range(6)
+            waiting.append(_RowSets._make(array[:n_waiting] for array in last))
+        numbers.append(last.numbers[n_waiting:])
+        counts.append(last.counts[n_waiting:])
+        n_after = n + len(numbers[-1])
+        rows[n:n_after] = last.rows[n_waiting:]
+        n = n_after
+    return np.concatenate(numbers), np.concatenate(counts)
 
 
 def _next_sets(
@@ -233,14 +237,13 @@ def _next_sets(
     Returns
     -------
     ndarray of shape (n, 6), int32
-        For each set the position of the split among all codes (the last one for all
-        rows), the node (a leaf where the split does not matter), the sets of the left
-        and the right child, and further sets that all rows go to, -1 where there are
-        none.
+        For each set the columns that are named above. Where all rows go to both sides
+        the position is the one past all codes, and the node any leaf.
     """
     left, right = ensemble.left[nodes], ensemble.right[nodes]
     moves = paths.player[left] < n_moved
-    slot = np.where(moves, paths.slot[left] + 1, -1).astype(np.int32)
+    # Offset of the set in which the split's condition need not be met, if any has it.
+    open_offset = np.where(moves, paths.slot[left] + 1, -1).astype(np.int32)
     widths = paths.n_conditions[nodes] + 1
     node_position = np.repeat(np.arange(len(nodes), dtype=np.int32), widths)
     offset = np.arange(len(node_position), dtype=np.int32) - starts[nodes].take(
@@ -251,15 +254,15 @@ def _next_sets(
     table[:, _NODE] = nodes.take(node_position)
     table[:, _LEFT] = starts[left].take(node_position) + offset
     table[:, _RIGHT] = starts[right].take(node_position) + offset
-    table[:, _FIRST:] = -1
-    opened = np.flatnonzero(offset == slot.take(node_position))
-    table[opened, _POSITION] = ensemble.split_codes.n_codes.sum()
+    table[:, _FIRST:] = _NO_SET
+    opened = np.flatnonzero(offset == open_offset.take(node_position))
+    table[opened, _POSITION] = ensemble.split_codes.n_codes.sum()  # gives all rows
     table[opened, _NODE] = np.flatnonzero(ensemble.is_leaf)[:1]
     table[opened, _FIRST] = table[opened, _RIGHT]
     starting = moves & (paths.previous[left] < 0)
     sets = starts[nodes[starting]]
-    table[sets, _FIRST] = starts[left[starting]] + slot[starting]
-    table[sets, _SECOND] = starts[right[starting]] + slot[starting]
+    table[sets, _FIRST] = starts[left[starting]] + open_offset[starting]
+    table[sets, _SECOND] = starts[right[starting]] + open_offset[starting]
     return table
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
         TreeEffects,
     )
 
-# Words of bit sets that are combined together: 256 kB, which fit the processor's cache.
+# Words of bit sets that are combined together: 256 kB. Chosen by hand: smaller blocks
+# call numpy more often, larger ones leave the cache.
 _MOST_WORDS = 2**15
 
 # Corners that are collected before they are added to their grids, to bound memory.
@@ -89,14 +90,15 @@ class TreePairs:
         For each group of splits above leaves and each of its children, (2, e), from at
         most ``effects.block_rows`` rows.
         """
-        bits, weigh = RowBits(self.effects.ensemble, codes), RowWeights(weights)
+        bits = RowBits(self.effects.ensemble, codes)
+        row_weights = RowWeights(weights)
         pair_weights, openings = [], iter(self._openings)
         for block in self.effects.blocks:
             met = np.concatenate([block.conditions.met(bits), bits.valid[None]])
             for splits in block.groups:
                 lefts = bits.lefts(splits.nodes)
                 pair_weights.append(
-                    next(openings).weights(met, lefts, weigh, bits.valid)
+                    next(openings).weights(met, lefts, row_weights, bits.valid)
                 )
         return pair_weights
 
@@ -140,11 +142,11 @@ class TreePairs:
                 leaf = splits.children[child, split]
                 values = self.effects.values[leaf] / total
                 without_one = [
-                    weigher.without(leaf_weights, leaf, slot) for slot in slots
+                    weigher.all_but_one(leaf_weights, leaf, slot) for slot in slots
                 ]
                 sums.add(
                     openings.pair[entries],
-                    nodes[splits.names[child, slots, split]],
+                    nodes[splits.child_conditions[child, slots, split]],
                     values * weights[child, entries, None],
                     [-values * weight[:, None] for weight in without_one],
                     values * weigher.inside(leaf_weights, leaf)[:, None],
@@ -159,11 +161,11 @@ def leaves_of_pairs(effects: TreeEffects) -> NDArray[np.int32]:
     for block in effects.blocks:
         player = np.append(effects.paths.player[block.nodes], n - 1)
         for splits in block.groups:
-            owners = player[splits.names[0]]
+            slot_players = player[splits.child_conditions[0]]
             n_leaves = splits.is_leaf.sum(axis=0)
-            for owner in owners:
-                cells = (owner * n + owners).ravel()
-                weights = np.broadcast_to(n_leaves, owners.shape).ravel()
+            for first_player in slot_players:
+                cells = (first_player * n + slot_players).ravel()
+                weights = np.broadcast_to(n_leaves, slot_players.shape).ravel()
                 np.add.at(counts, cells, weights)
     return counts.reshape(n, n)[:-1, :-1]
 
@@ -243,8 +245,8 @@ class _Openings:
         n_conditions : int
             Number of the block's conditions.
         """
-        owners = player[splits.names[0]].T
-        pairs = numbers[owners[:, :, None], owners[:, None]]
+        slot_players = player[splits.child_conditions[0]].T
+        pairs = numbers[slot_players[:, :, None], slot_players[:, None]]
         split, first, second = np.nonzero(pairs >= 0)
         d = len(splits.conditions)
         opened, first_condition = np.unique(
@@ -268,7 +270,7 @@ class _Openings:
         self,
         met: NDArray[np.uint64],
         lefts: NDArray[np.uint64],
-        weigh: RowWeights,
+        row_weights: RowWeights,
         valid: NDArray[np.uint64],
     ) -> NDArray[np.float64]:
         """Weight of the rows that meet all other conditions, by child: (2, e).
@@ -285,12 +287,23 @@ class _Openings:
             chunk = slice(*np.searchsorted(self.first_condition, [start, start + step]))
             first_condition = self.first_condition[chunk]
             sets = sets[self.slots[1, chunk], first_condition - start]
-            weights[:, chunk] = weigh.total(sets)
+            weights[:, chunk] = row_weights.total(sets)
             sided = np.flatnonzero(self.by_side[chunk])
-            left = weigh.total(sets[sided] & lefts[self.split[first_condition[sided]]])
+            left = row_weights.total(
+                sets[sided] & lefts[self.split[first_condition[sided]]]
+            )
             weights[0, chunk][sided] = left
             weights[1, chunk][sided] -= left
         return weights
+
+
+class _Corners(NamedTuple):
+    """Points (u, v) of pairs from which on a leaf's amount is added or taken off."""
+
+    pair: NDArray[np.int32]  # (n,)
+    u: NDArray[np.int32]  # (n,): point of the first player
+    v: NDArray[np.int32]  # (n,): point of the second player
+    amounts: NDArray[np.float64]  # (n, k)
 
 
 class _PairSums:
@@ -314,10 +327,8 @@ class _PairSums:
     ) -> None:
         k = effects.values.shape[1]
         self._steps = effects.steps
-        self._pairs, self._points = (
-            np.array(pairs, dtype=np.intp).reshape(-1, 2),
-            points,
-        )
+        self._pairs = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+        self._points = points
         self._first = effects.first[self._pairs]
         sizes = np.array([moved.n_points for moved in effects.moved_features])[
             self._pairs
@@ -331,69 +342,74 @@ class _PairSums:
         self._lines = [np.zeros((k, size)) for size in sizes.sum(axis=0)]
         self._starts = self._ends - sizes
         self._constant = np.zeros((len(pairs), k))
-        self._waiting: list[tuple[NDArray[Any], ...]] = []
+        self._waiting: list[_Corners] = []
         self._n_waiting = 0
 
     def add(
         self,
         pair: NDArray[np.integer],
-        names: NDArray[np.intp],
+        conditions: NDArray[np.intp],
         with_both: NDArray[np.float64],
         with_one: list[NDArray[np.float64]],
         constant: NDArray[np.float64],
     ) -> None:
-        """Leaves' amounts for pairs.
+        """Add leaves' amounts for pairs.
 
         Parameters
         ----------
         pair : ndarray of shape (e,), intp
             The pairs.
-        names : ndarray of shape (2, e), intp
-            Conditions on both players.
-        with_both, with_one, constant : ndarray of shape (e, k), or a pair of these
-            Amounts where both conditions are met, where either is, and anywhere.
+        conditions : ndarray of shape (2, e), intp
+            The nodes that name the conditions on both players.
+        with_both, constant : ndarray of shape (e, k)
+            Amounts where both conditions are met, and anywhere.
+        with_one : list of ndarray of shape (e, k)
+            Amounts where the condition on the first is met, and on the second.
         """
         for output, amount in enumerate(constant.T):
             self._constant[:, output] += np.bincount(pair, amount, len(self._grids))
         for side, amounts in enumerate(with_one):
-            condition, point, sign = self._steps.of_conditions(names[side])
-            moved = self._starts[pair, side] - self._first[pair, side]
-            index = point + moved[condition]
+            entry, point, sign = self._steps.of_conditions(conditions[side])
+            offset = self._starts[pair, side] - self._first[pair, side]
+            index = point + offset[entry]
             for line, amount in zip(self._lines[side], amounts.T, strict=True):
-                np.add.at(line, index, amount[condition] * sign)
-        counts = self._steps.starts[names + 1] - self._steps.starts[names]
+                np.add.at(line, index, amount[entry] * sign)
+        starts = self._steps.starts
+        counts = starts[conditions + 1] - starts[conditions]
         total = np.cumsum(counts[0] * counts[1])
         start = 0
         while start < len(pair):
             before = total[start - 1] if start else 0
             stop = int(np.searchsorted(total, before + _MOST_CORNERS, side="right"))
-            some = slice(start, max(stop, start + 1))
-            self._add_corners(pair[some], names[:, some], with_both[some])
-            start = some.stop
+            stop = max(stop, start + 1)
+            self._collect_corners(
+                pair[start:stop], conditions[:, start:stop], with_both[start:stop]
+            )
+            start = stop
 
-    def _add_corners(
+    def _collect_corners(
         self,
         pair: NDArray[np.integer],
-        names: NDArray[np.intp],
+        conditions: NDArray[np.intp],
         amounts: NDArray[np.float64],
     ) -> None:
-        """Where both conditions begin or cease to hold."""
-        entry, u, sign_u = self._steps.of_conditions(names[0])
-        step, v, sign_v = self._steps.of_conditions(names[1, entry])
+        """Collect the points at which both conditions begin or cease to hold."""
+        entry, u, sign_u = self._steps.of_conditions(conditions[0])
+        step, v, sign_v = self._steps.of_conditions(conditions[1, entry])
         entry, u, sign = entry[step], u[step], sign_u[step] * sign_v
         pair = pair[entry]
-        corners = (
-            pair.astype(np.int32),
-            (u - self._first[pair, 0]).astype(np.int32),
-            (v - self._first[pair, 1]).astype(np.int32),
-            amounts[entry] * sign[:, None],
+        corners = _Corners(
+            pair=pair.astype(np.int32),
+            u=(u - self._first[pair, 0]).astype(np.int32),
+            v=(v - self._first[pair, 1]).astype(np.int32),
+            amounts=amounts[entry] * sign[:, None],
         )
         self._waiting.append(corners)
         self._n_waiting += len(pair)
         if self._n_waiting >= _MOST_CORNERS:
-            self._settle()
+            self._add_collected_corners()
 
-    def _settle(self) -> None:
+    def _add_collected_corners(self) -> None:
         """Add the collected corners to their grids."""
         if not self._waiting:
             return
@@ -412,7 +428,7 @@ class _PairSums:
 
     def totals(self) -> list[NDArray[np.float64]]:
         """The sums at the points: a list of (n, k)."""
-        self._settle()
+        self._add_collected_corners()
         totals = []
         for number, (grid, pair) in enumerate(
             zip(self._grids, self._pairs, strict=True)
@@ -469,7 +485,7 @@ class QuadrantSums:
         self._upto -= points.astype(np.int32)
         self._upto += np.arange(n_bands, dtype=np.int32)[:, None]
         self._ends = self._upto[:, 0]
-        self._points = u, v, band
+        self._u, self._v, self._point_band = u, v, band
         self._n_columns = len(u) + n_bands
         self._bands = np.zeros((k, n_bands * width))
         self._cells = np.zeros((k, self._band * self._n_columns))
@@ -494,7 +510,7 @@ class QuadrantSums:
 
     def sums(self) -> NDArray[np.float64]:
         """The sums: (n, k)."""
-        u, v, band = self._points
+        u, v, band = self._u, self._v, self._point_band
         k, n_bands = len(self._bands), len(self._ends)
         bands = self._bands.reshape(k, n_bands, self._width)
         before = np.cumsum(np.cumsum(bands, axis=1) - bands, axis=2)

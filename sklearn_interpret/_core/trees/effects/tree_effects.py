@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +37,9 @@ from sklearn_interpret._core.trees.structure.paths import TreePaths
 if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
-# Words of the bit sets of a block's conditions (2 MB), and of those that are combined
-# together (256 kB), which fit the processor's caches. benchmarks/bench_trees.py times
-# these sizes, as the ones below.
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the processor's caches. Words of the bit sets of a block's conditions (2 MB),
+# and of those that are combined together (256 kB):
 _WORDS_OF_CONDITIONS = 2**18
 _MOST_WORDS = 2**15
 
@@ -49,9 +49,16 @@ _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
 _WORDS_OF_TABLES = 2**23
 _WORDS_IN_CACHE = 2**20
 
-# Rows from which sorting them by likeness takes less time than it saves: a block of the
-# largest size.
+# Rows from which they are sorted by likeness. Fewer fill one block of the largest size,
+# and sorting them takes longer than it saves.
 _MANY_ROWS = 2**13
+
+
+class GridWords(NamedTuple):
+    """Size of a grid of points as bits: its height, and words of each of its rows."""
+
+    height: int
+    n_words: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +85,10 @@ class MovedFeatures:
         return len(self.codes)
 
     @property
-    def words(self) -> tuple[int, int]:
-        """Height of the grid, and number of words for the bits of one of its rows."""
+    def words(self) -> GridWords:
+        """Words for the bits of the grid; one axis is a single row."""
         height, width = (1, *self.shape)[-2:]
-        return height, -(-width // 64)
+        return GridWords(height, -(-width // 64))
 
     def at(self, points: slice) -> MovedFeatures:
         """A slice of the points, of a grid without a second axis."""
@@ -128,7 +135,7 @@ class ConditionSteps:
         moved_features: list[MovedFeatures],
     ) -> ConditionSteps:
         """The steps of conditions on all players, the first players of the paths."""
-        by_size: dict[tuple[int, int], list[int]] = {}
+        by_size: dict[GridWords, list[int]] = {}
         for player, moved in enumerate(moved_features):
             if moved.n_points and len(moved.features):
                 by_size.setdefault(moved.words, []).append(player)
@@ -273,27 +280,26 @@ class TreeEffects:
         -------
         list of ndarray of shape (n_points, k)
         """
-        leaves, inside, name, leaf, all_but_one = self.weigher.by_condition(
-            leaf_weights / total
-        )
-        values = self.values[leaves]
-        mean = self.constant + inside @ values
+        shares = self.weigher.by_condition(leaf_weights / total)
+        leaf, conditions = shares.leaf, shares.conditions
+        values = self.values[shares.leaves]
+        mean = self.constant + shares.inside @ values
         n_nodes = self.ensemble.n_nodes
         node, point, sign = self.steps.of_conditions(np.arange(n_nodes))
-        player = self.paths.player[name]
+        player = self.paths.player[conditions]
         moves = np.flatnonzero(player < len(self.moved_features))
-        starts = self.first < self.n_points
+        sizes = np.array([moved.n_points for moved in self.moved_features], np.intp)
+        first = self.first[sizes > 0]
         changes = np.empty((self.n_points, len(mean)))
         for output, value in enumerate(values.T):
             # A leaf's share of the mean does not hold when the player moves: `lost`.
-            met = np.bincount(name, value.take(leaf) * all_but_one, n_nodes)
-            of_mean = (value * inside).take(leaf[moves])
-            lost = np.bincount(player[moves], of_mean, len(self.moved_features))
-            change = changes[:, output]
-            change[:] = np.bincount(point, met[node] * sign, self.n_points)
-            np.add.at(change, self.first[starts], (mean[output] - lost)[starts])
-        ends = self.first + [moved.n_points for moved in self.moved_features]
-        curves = [changes[a:b] for a, b in zip(self.first, ends, strict=True)]
+            amounts = value.take(leaf) * shares.all_but_one
+            met = np.bincount(conditions, amounts, n_nodes)
+            leaf_means = (value * shares.inside).take(leaf[moves])
+            lost = np.bincount(player[moves], leaf_means, len(self.moved_features))
+            changes[:, output] = np.bincount(point, met[node] * sign, self.n_points)
+            changes[first, output] += (mean[output] - lost)[sizes > 0]
+        curves = np.split(changes, self.first[1:])
         for moved, curve in zip(self.moved_features, curves, strict=True):
             moved.sum_up(curve, axis=0)
         return curves
@@ -331,18 +337,18 @@ class TreeEffects:
         self, reached: Reached, crossing: NDArray[np.uint64], crossed: NDArray[np.bool_]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
         """Amounts of leaves in differences: row, player that moves, amounts (n, k)."""
-        step, point, sign = self.steps.of_conditions(reached.names)
+        condition, point, sign = self.steps.of_conditions(reached.conditions)
         used = np.flatnonzero(crossed[point])
         size = max(1, _MOST_WORDS // crossing.shape[1])
         for start in range(0, len(used), size):
             chunk = used[start : start + size]
-            rows = reached.all_but_one.take(step[chunk], axis=0)
+            rows = reached.all_but_one.take(condition[chunk], axis=0)
             rows &= crossing.take(point[chunk], axis=0)
-            position, row = set_bits(rows)
-            condition = step[chunk][position]
-            values = self.values[reached.nodes[reached.leaf[condition]]]
-            player = self.paths.player[reached.names[condition]]
-            yield row, player, values * sign[chunk][position, None]
+            entry, row = set_bits(rows)
+            step = chunk[entry]
+            values = self.values[reached.leaves[reached.leaf[condition[step]]]]
+            player = self.paths.player[reached.conditions[condition[step]]]
+            yield row, player, values * sign[step, None]
 
     def _rows_by_point(
         self, crossings: NDArray[np.intp], n_words: int
@@ -375,19 +381,21 @@ class TreeEffects:
     ) -> Reached:
         """The leaves on one side of some splits, and the rows that reach them."""
         positions = np.flatnonzero(splits.is_leaf[child, chunk])
-        opened_at = splits.slot[chunk][positions], np.arange(len(positions))
         all_but_one = sets.take(positions, axis=1)
-        opened = all_but_one[opened_at]
+        # Without the split's own condition, rows count wherever they go at the split.
+        split_slot = splits.slot[chunk][positions], np.arange(len(positions))
+        on_both_sides = all_but_one[split_slot]
         all_but_one &= side.take(positions, axis=0)
         inside = all_but_one[-1].copy()
-        all_but_one[opened_at] = opened
-        names = np.append(block.nodes, -1)[splits.names[child][:, chunk][:, positions]]
-        player = np.where(names >= 0, self.paths.player[names], -1)
+        all_but_one[split_slot] = on_both_sides
+        leaf_conditions = splits.child_conditions[child][:, chunk][:, positions]
+        conditions = np.append(block.nodes, -1)[leaf_conditions]
+        player = np.where(conditions >= 0, self.paths.player[conditions], -1)
         slot, leaf = np.nonzero((player >= 0) & (player < len(self.moved_features)))
         return Reached(
-            nodes=splits.children[child, chunk][positions],
+            leaves=splits.children[child, chunk][positions],
             inside=inside,
-            names=names[slot, leaf],
+            conditions=conditions[slot, leaf],
             leaf=leaf,
             all_but_one=all_but_one[slot, leaf],
         )
@@ -399,21 +407,21 @@ class Reached:
 
     Parameters
     ----------
-    nodes : ndarray of shape (m,), intp
+    leaves : ndarray of shape (m,), intp
         The leaves.
     inside : ndarray of shape (m, n_words), uint64
         Rows that reach them.
-    names : ndarray of shape (s,), intp
-        Nodes of the leaves' conditions on what moves.
+    conditions : ndarray of shape (s,), intp
+        Nodes that name the leaves' conditions on players that move.
     leaf : ndarray of shape (s,), intp
-        Position of each one's leaf in `nodes`.
+        Position of each one's leaf in `leaves`.
     all_but_one : ndarray of shape (s, n_words), uint64
-        Rows that reach the leaf if this condition is not looked at.
+        Rows that meet all conditions of the leaf but possibly this one.
     """
 
-    nodes: NDArray[np.intp]
+    leaves: NDArray[np.intp]
     inside: NDArray[np.uint64]
-    names: NDArray[np.intp]
+    conditions: NDArray[np.intp]
     leaf: NDArray[np.intp]
     all_but_one: NDArray[np.uint64]
 
@@ -479,7 +487,7 @@ class LastSplits:
         The nodes on the left and on the right.
     is_leaf : ndarray of shape (2, m), bool
         Whether they are leaves.
-    names : ndarray of shape (2, d + 1, m), intp
+    child_conditions : ndarray of shape (2, d + 1, m), intp
         The conditions of the children in each slot, by position in the block's nodes;
         past their end where a slot is void.
     """
@@ -489,7 +497,7 @@ class LastSplits:
     slot: NDArray[np.intp]
     children: NDArray[np.intp]
     is_leaf: NDArray[np.bool_]
-    names: NDArray[np.intp]
+    child_conditions: NDArray[np.intp]
 
     @classmethod
     def of_splits(
@@ -499,17 +507,21 @@ class LastSplits:
         position: NDArray[np.intp],
         splits: NDArray[np.intp],
     ) -> LastSplits:
-        """The group of some splits; `place` holds positions of nodes in the block's."""
+        """The group of some splits; `position` is that of nodes in the block's."""
         conditions = paths.of_nodes(splits)
         children = np.stack([ensemble.left[splits], ensemble.right[splits]])
         slot = paths.slot[children[0]]
         d, m = conditions.shape
-        names = np.full((2, d + 1, m), -1)
-        names[:, :d] = conditions
-        names[:, slot, np.arange(m)] = children
-        is_leaf = ensemble.is_leaf[children]
+        child_conditions = np.full((2, d + 1, m), -1)
+        child_conditions[:, :d] = conditions
+        child_conditions[:, slot, np.arange(m)] = children
         return cls(
-            splits, position[conditions], slot, children, is_leaf, position[names]
+            nodes=splits,
+            conditions=position[conditions],
+            slot=slot,
+            children=children,
+            is_leaf=ensemble.is_leaf[children],
+            child_conditions=position[child_conditions],
         )
 
     def rows_at_splits(
@@ -551,9 +563,9 @@ def _block_rows(ensemble: TreeEnsemble, n_words: int) -> int:
 def _add_to(
     sums: NDArray[np.float64], index: NDArray[np.intp], amounts: NDArray[np.float64]
 ) -> None:
-    """Add amounts (n, k) to the sums (k, size) at an index (n,)."""
-    for into, amount in zip(sums, amounts.T, strict=True):
-        np.add.at(into, index, amount)
+    """Add amounts (n, k) to `sums` (k, size) at an index (n,), in place."""
+    for output_sums, amount in zip(sums, amounts.T, strict=True):
+        np.add.at(output_sums, index, amount)
 
 
 def _steps_of_moved(
@@ -561,7 +573,7 @@ def _steps_of_moved(
     paths: TreePaths,
     moved_features: list[MovedFeatures],
     players: list[int],
-    words: tuple[int, int],
+    words: GridWords,
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
     """Nodes, points and signs of the steps of conditions on players of one size.
 
@@ -571,9 +583,9 @@ def _steps_of_moved(
     bits = _point_bits(ensemble, [moved_features[player] for player in players], words)
     first = np.cumsum([0, *(moved.n_points for moved in moved_features)])
     width = np.array([moved.shape[-1] for moved in moved_features])
-    valid = np.zeros((len(moved_features) + 1, n_words), dtype=WORD)
+    valid = np.zeros((len(moved_features), n_words), dtype=WORD)
     for player in players:
-        valid[player, : -(-width[player] // 64)] = first_bits(width[player])
+        valid[player] = first_bits(width[player])
     is_moved = np.isin(paths.player, players)
     if np.count_nonzero(is_moved) * bits.n_words <= _WORDS_OF_CONDITIONS:
         pieces = [np.flatnonzero(is_moved)]
@@ -583,18 +595,18 @@ def _steps_of_moved(
         nodes = nodes[is_moved[nodes]]
         conditions = Conditions.of_nodes(ensemble, paths, nodes)
         nodes = conditions.nodes
-        owners = paths.player[nodes]
+        players_of_nodes = paths.player[nodes]
         sets = conditions.met(bits).reshape(len(nodes), height, n_words)
-        for cells, sign in _changes(sets, valid[owners][:, None]):
+        for cells, sign in _changes(sets, valid[players_of_nodes][:, None]):
             condition, bit = set_bits(cells.reshape(len(nodes), height * n_words))
             row, column = np.divmod(bit, n_words * 64)
-            owner = owners[condition]
-            point = first[owner] + row * width[owner] + column
+            point_player = players_of_nodes[condition]
+            point = first[point_player] + row * width[point_player] + column
             yield nodes[condition], point, np.full(len(point), sign)
 
 
 def _point_bits(
-    ensemble: TreeEnsemble, moved_features: list[MovedFeatures], words: tuple[int, int]
+    ensemble: TreeEnsemble, moved_features: list[MovedFeatures], words: GridWords
 ) -> RowBits:
     """The points as rows; each row of a grid starts with a new word."""
     height, n_words = words
@@ -602,8 +614,8 @@ def _point_bits(
     for moved in moved_features:
         width = moved.shape[-1]
         point = np.minimum(np.arange(n_words * 64), width - 1)
-        of_moved = moved.codes.reshape(height, width, len(moved.features))[:, point]
-        codes.append(of_moved.reshape(height * n_words * 64, len(moved.features)))
+        grid = moved.codes.reshape(height, width, len(moved.features))[:, point]
+        codes.append(grid.reshape(height * n_words * 64, len(moved.features)))
     features = np.concatenate([moved.features for moved in moved_features])
     return RowBits(ensemble, np.hstack(codes), features)
 
@@ -618,8 +630,8 @@ def _changes(
     begun = np.bitwise_and(sets, ~shifted)
     ended = np.bitwise_and(shifted, valid & ~sets)
     for cells, sign in ((begun, 1), (ended, -1)):
-        above = np.zeros_like(cells)
-        above[:, 1:] = cells[:, :-1]
-        yield cells & ~above, sign
+        row_before = np.zeros_like(cells)
+        row_before[:, 1:] = cells[:, :-1]
+        yield cells & ~row_before, sign
         if cells.shape[1] > 1:
-            yield above & ~cells, -sign
+            yield row_before & ~cells, -sign

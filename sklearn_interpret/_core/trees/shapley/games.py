@@ -52,17 +52,19 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.shapley.interventional_few_rows import PairBlock
     from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import SplitBlock
     from sklearn_interpret._core.trees.shapley.subtrees import TreeUnits
-    from sklearn_interpret._core.trees.shapley.values import TreePlan
+    from sklearn_interpret._core.trees.shapley.values import TreePlan, UnitGroup
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Background rows in a block of counts, which fits the cache.
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the cache or take memory. Background rows that are counted:
 _ROWS_AT_ONCE = 2048
-# Pairs of rows in a block of comparisons.
+# Pairs of rows that are compared.
 _COMPARED_AT_ONCE = 2**20
-# Pairs of a leaf and a pattern in a block, which fits the cache.
+# Pairs of a leaf and a pattern.
 _PAIRS_AT_ONCE = 4096
-# Largest number of conditions of a leaf whose patterns all get integrals.
+# Largest number of conditions of a leaf whose patterns all get integrals: 4096 of them.
+# With more conditions far fewer patterns occur than there are.
 _MOST_WITH_INTEGRALS = 12
 
 
@@ -90,7 +92,7 @@ class PathDependentGame:
         self.paths = paths
         self.chances = node_chances(ensemble, paths) if chances is None else chances
         # By order and first tree: see `TreeShare.groups`.
-        self.cached_tables: dict[tuple[int, int], tuple[list[Any], int]] = {}
+        self.cached_groups: dict[tuple[int, int], list[UnitGroup]] = {}
 
     @classmethod
     def against(
@@ -128,12 +130,12 @@ class PathDependentGame:
         """LeafTables of all leaves of units, those of the first units first."""
         nodes = np.concatenate([block.leaves.ravel() for block in units])
 
-        def make(at: NDArray[np.intp]) -> NDArray[np.float64]:
-            chances = self.chances[self.paths.of_nodes(nodes[at])]
+        def make(leaves: NDArray[np.intp]) -> NDArray[np.float64]:
+            chances = self.chances[self.paths.of_nodes(nodes[leaves])]
             d = len(chances)
-            tables = np.empty((len(at), len(terms(d, order)), 2**d))
+            tables = np.empty((len(leaves), len(terms(d, order)), 2**d))
             step = max(1, _PAIRS_AT_ONCE >> d)
-            for start in range(0, len(at), step):
+            for start in range(0, len(leaves), step):
                 block = slice(start, start + step)
                 rule = ProductRule.of_chances(chances[:, block], order)
                 tables[block] = rule.everywhere().transpose(1, 0, 2)
@@ -169,11 +171,11 @@ class PathDependentGame:
         d = len(conditions)
         gains = np.empty((len(terms(d, order)), len(patterns)))
         for start in range(0, len(patterns), _PAIRS_AT_ONCE):
-            at = slice(start, start + _PAIRS_AT_ONCE)
-            chances = self.chances[conditions[:, owner[at]]]
-            met = pattern_bits(patterns[at, None], d)
+            block = slice(start, start + _PAIRS_AT_ONCE)
+            chances = self.chances[conditions[:, owner[block]]]
+            met = pattern_bits(patterns[block, None], d)
             rule = ProductRule.of_chances(chances, order)
-            gains[:, at] = rule.at(met)[:, :, 0]
+            gains[:, block] = rule.at(met)[:, :, 0]
         return gains
 
     def few_components(self, codes: NDArray[Any], max_order: int) -> None:
@@ -188,10 +190,8 @@ class PathDependentGame:
         n_leaves).
         """
         chances = self.chances[self.paths.of_nodes(leaves)]
-        shares = np.empty((len(subsets), len(leaves)))
-        for into, subset in zip(shares, subsets, strict=True):
-            np.multiply.reduce(np.delete(chances, subset, axis=0), axis=0, out=into)
-        return shares
+        outside = (np.delete(chances, subset, axis=0) for subset in subsets)
+        return np.stack([np.multiply.reduce(factors, axis=0) for factors in outside])
 
     def base_values(self) -> NDArray[np.float64]:
         """Mean raw output under the cover: (k,)."""
@@ -230,7 +230,7 @@ class InterventionalGame:
         self._codes = codes
         self._weights = weights
         self.shares = shares_of(weights)
-        self.cached_tables: dict[tuple[int, int], tuple[list[Any], int]] = {}
+        self.cached_groups: dict[tuple[int, int], list[UnitGroup]] = {}
         self.most_kept = most_kept
 
     @property
@@ -305,18 +305,16 @@ class InterventionalGame:
         unit_shares = self._unit_shares(units)
         n_before = 0
         for group, of_units in zip(units, unit_shares, strict=True):
-            n_leaves = group.n_splits + 1
-            of_group = starts[n_before : n_before + group.leaves.size + 1]
-            group_shares = shares[of_group[0] : of_group[-1]]
-            for leaf in range(n_leaves):
-                leaf_starts = of_group[leaf:-1:n_leaves, None] - of_group[0]
-                patterns = leaf_starts + group.leaf_patterns(leaf)
-                np.add.at(group_shares, patterns.ravel(), of_units.ravel())
-            n_before += group.leaves.size
+            n_after = n_before + group.leaves.size
+            leaf_starts = starts[n_before:n_after].reshape(group.leaves.shape)
+            for leaf in range(group.n_splits + 1):
+                positions = leaf_starts[:, leaf, None] + group.leaf_patterns(leaf)
+                np.add.at(shares, positions.ravel(), of_units.ravel())
+            n_before = n_after
 
-        def make(at: NDArray[np.intp]) -> NDArray[np.float64]:
-            width = 2 ** n_conditions[at[0]]
-            return comparison_tables(shares[starts[at, None] + np.arange(width)], order)
+        def make(leaves: NDArray[np.intp]) -> NDArray[np.float64]:
+            patterns = np.arange(2 ** n_conditions[leaves[0]])
+            return comparison_tables(shares[starts[leaves, None] + patterns], order)
 
         return LeafTables.of_leaves(n_conditions, order, make)
 
@@ -327,9 +325,10 @@ class InterventionalGame:
         for weights, codes in self._blocks():
             gaps = features_with_gaps(self.ensemble, codes)
             patterns = finder.find(codes, gaps, scratch)
-            for of_group, in_group in zip(shares, patterns, strict=True):
-                for of_unit, pattern in zip(of_group, in_group, strict=True):
-                    of_unit += np.bincount(pattern, weights, len(of_unit))
+            for group_shares, group_patterns in zip(shares, patterns, strict=True):
+                for unit, pattern in enumerate(group_patterns):
+                    n_patterns = group_shares.shape[1]
+                    group_shares[unit] += np.bincount(pattern, weights, n_patterns)
         return shares
 
     def _blocks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[Any]]]:
@@ -351,16 +350,16 @@ class InterventionalGame:
         if d <= _MOST_WITH_INTEGRALS:
             integrals = leaf_integrals(background, self.shares, d, order)
             return gains_of_integrals(integrals, owner, patterns, d, order)
-        leaf_of, distinct, position = distinct_patterns(background, d)
+        distinct = distinct_patterns(background, d)
         weights = np.tile(self.shares, len(leaves))
-        shares = _weight_of_each(position, weights, len(distinct))
-        ends = np.searchsorted(leaf_of, np.arange(len(leaves) + 1))
+        shares = _weight_of_each(distinct.position, weights, len(distinct.unit))
+        ends = np.searchsorted(distinct.unit, np.arange(len(leaves) + 1))
         gains = []
         for leaf in range(len(leaves)):
             background_rows = slice(ends[leaf], ends[leaf + 1])
             row_patterns = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
             lost = ~pattern_bits(row_patterns, d)
-            gained = ~pattern_bits(distinct[background_rows], d)
+            gained = ~pattern_bits(distinct.pattern[background_rows], d)
             gains.append(_compared(lost, gained, shares[background_rows], order))
         return np.concatenate(gains, axis=1)
 
@@ -369,7 +368,7 @@ class InterventionalGame:
     ) -> NDArray[np.float64]:
         """As :meth:`PathDependentGame.shares_without`."""
         d = self.paths.n_conditions[leaves[0]]
-        most = max(map(len, subsets))
+        max_size = max(map(len, subsets))
         finder = RootPaths(self.ensemble, self.paths, leaves)
         masks = [sum(1 << slot for slot in subset) for subset in subsets]
         shares = np.zeros((len(subsets), len(leaves)))
@@ -377,21 +376,22 @@ class InterventionalGame:
             patterns = finder.patterns(codes)
             failed = patterns ^ patterns.dtype.type((1 << int(d)) - 1)
             remaining = failed.copy()
-            for _ in range(most):
+            for _ in range(max_size):
                 remaining &= remaining - 1  # without its first member
             leaf, row = np.nonzero(remaining == 0)
             failed, weights = failed[leaf, row], weights[row]
-            for subset_shares, mask in zip(shares, masks, strict=True):
-                at = np.flatnonzero((failed | failed.dtype.type(mask)) == mask)
-                subset_shares += np.bincount(leaf[at], weights[at], len(leaves))
+            for subset, mask in enumerate(masks):
+                inside = np.flatnonzero((failed | failed.dtype.type(mask)) == mask)
+                weights_inside = np.bincount(leaf[inside], weights[inside], len(leaves))
+                shares[subset] += weights_inside
         return shares
 
     def distinct_rows(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Rows of the background, each once: their codes, and shares of the weight."""
         distinct, shares = self._codes[:0], np.empty(0)
-        for of_block, codes in self._blocks():
+        for block_shares, codes in self._blocks():
             all_codes = np.concatenate([distinct, codes])
-            weights = np.concatenate([shares, of_block])
+            weights = np.concatenate([shares, block_shares])
             distinct, position = np.unique(all_codes, axis=0, return_inverse=True)
             shares = _weight_of_each(position, weights)
         return distinct, shares

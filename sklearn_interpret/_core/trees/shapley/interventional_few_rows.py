@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +26,35 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Memory of one block: 64 megabytes.
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the cache or take memory. Memory of one block, 64 megabytes:
 _BYTES_PER_BLOCK = 2**26
 # Background rows in one block.
 _ROWS_PER_BLOCK = 2**10
-# Splits in a block of children's sets, which fits the cache.
+# Splits in a block of children's sets.
 _SPLITS_AT_ONCE = 512
-# The members of all sets of eight players.
+# The members of all sets of eight players: (256, 8), 0 or 1.
 _OCTETS = np.arange(256, dtype=np.uint8)[:, None]
 _MEMBERS = np.unpackbits(_OCTETS, axis=1, bitorder="little").astype(np.float64)
+
+# Sets of players as the bits of integers, as many integers as it takes: (n_words, ...).
+Sets = NDArray[np.unsignedinteger]
+
+
+class LevelStep(NamedTuple):
+    """Where the splits of a level stand, and their children on the next."""
+
+    splits: slice  # among the splits
+    left: slice  # among the nodes
+    right: slice
+
+
+class ComparedLeaves(NamedTuple):
+    """Leaves at which a row and some rows of the background gain."""
+
+    leaves: NDArray[np.intp]  # (m,): positions among the leaves
+    lost: Sets  # (n_words, m): players whose conditions the row fails
+    background: NDArray[np.uint64]  # (m, n_row_words): others that meet all of these
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,22 +105,17 @@ class Levels:
         """Nodes of the leaves."""
         return self.nodes[self.leaf_positions]
 
-    def steps(self) -> Iterator[tuple[slice, slice, slice]]:
-        """Level by level where its splits, their left and right children stand.
-
-        The first slice is one of splits, the others are of nodes.
-        """
+    def steps(self) -> Iterator[LevelStep]:
+        """The levels with splits, from the roots down."""
         for start, stop in pairwise(self.edges.tolist()):
             first, n = self.n_roots + 2 * start, stop - start
             left, right = slice(first, first + n), slice(first + n, first + 2 * n)
-            yield slice(start, stop), left, right
+            yield LevelStep(slice(start, stop), left, right)
 
 
 @dataclass(frozen=True, eq=False)
 class PairBlock:
     """Some trees, and the rows of the background that rows are compared with there.
-
-    Sets of players are bits of integers, as many as it takes: the first axis.
 
     Parameters
     ----------
@@ -112,7 +127,7 @@ class PairBlock:
         The rows of the background, among all of them.
     feature, rank : ndarray of shape (n_splits,)
         Of the splits, as `TreeEnsemble` and `SplitCodes` have them.
-    player : ndarray of shape (n_words, n_splits), unsigned integers
+    player : Sets of shape (n_words, n_splits)
         The player of each split, as a set.
     n_players : int
         Number of players.
@@ -120,7 +135,7 @@ class PairBlock:
         Of the leaves.
     met : ndarray of shape (n_row_words, n_nodes), uint64
         Rows of the background that meet the condition of each node, as bits.
-    failed : ndarray of shape (n_words, n_leaves * n_rows), unsigned integers
+    failed : Sets of shape (n_words, n_leaves * n_rows)
         Players whose conditions rows of the background fail, leaf after leaf.
     """
 
@@ -129,11 +144,11 @@ class PairBlock:
     rows: slice
     feature: NDArray[np.intp]
     rank: NDArray[np.int32]
-    player: NDArray[np.unsignedinteger]
+    player: Sets
     n_players: int
     value: NDArray[np.float64]
     met: NDArray[np.uint64]
-    failed: NDArray[np.unsignedinteger]
+    failed: Sets
 
     @classmethod
     def of_trees(
@@ -182,9 +197,9 @@ class PairBlock:
         weights: NDArray[np.float64],
         order: int,
         integrals: NDArray[np.float64],
-    ) -> NDArray[np.float64] | list[NDArray[np.float64]]:
-        """Values of one row."""
-        leaves, lost, background = self._compared(codes)
+    ) -> NDArray[np.float64]:
+        """Values (k, n_players, ...) of one row."""
+        leaves, lost, background = self._compare(codes)
         leaf, background_row = set_bits(background)
         n_rows = self.failed.shape[1] // len(self.value)
         gained = self.failed.take(leaves.take(leaf) * n_rows + background_row, axis=1)
@@ -192,36 +207,44 @@ class PairBlock:
         case = _sizes(gained) * integrals.shape[2]
         case += _sizes(lost).take(leaf)
         weight = weights.take(background_row)
-        gains = [integral.ravel().take(case) * weight for integral in integrals]
-        sums = _sums if order == 1 else _sums_of_pairs
-        values = self.value.take(leaves, axis=0)
-        return sums(gained, lost, leaf, gains, values, self.n_players)
+        gains = _Gains(
+            gained=gained,
+            leaf=leaf,
+            gains=[integral.ravel().take(case) * weight for integral in integrals],
+            lost=lost,
+            values=self.value.take(leaves, axis=0),
+            n_players=self.n_players,
+        )
+        return gains.by_player() if order == 1 else gains.by_pair()
 
-    def _compared(
-        self, codes: NDArray[np.intp]
-    ) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]:
-        """Leaves that count, what a row fails there, and others that meet all of it."""
+    def _compare(self, codes: NDArray[np.intp]) -> ComparedLeaves:
+        """The leaves at which one row gains, from its codes (n_features,)."""
         levels, left = self.levels, self._row_lefts(codes)
         n_words, n_nodes = len(self.player), len(levels.nodes)
         lost = np.zeros((n_words, n_nodes), dtype=self.player.dtype)
         background = np.empty_like(self.met)
         background[:, : levels.n_roots] = self.met[:, : levels.n_roots]
-        for splits, *sides in levels.steps():
-            above, player = levels.split_positions[splits], self.player[:, splits]
-            lost_above = lost.take(above, axis=1)
-            background_above = background.take(above, axis=1)
-            fails = left[splits] * player
-            for side, failed in zip(sides, (fails ^ player, fails), strict=True):
-                lost_here = np.bitwise_or(lost_above, failed, out=lost[:, side])
-                meets = ~(lost_here & player).any(axis=0)
-                meets = np.negative(meets.view(np.int8)).astype(np.int64).view(WORD)
-                of_side = background[:, side]
-                np.bitwise_or(self.met[:, side], meets, out=of_side)
-                of_side &= background_above
+        for step in levels.steps():
+            splits = levels.split_positions[step.splits]
+            player = self.player[:, step.splits]
+            lost_at_splits = lost.take(splits, axis=1)
+            background_at_splits = background.take(splits, axis=1)
+            fails_right = left[step.splits] * player
+            for child, fails in (
+                (step.left, fails_right ^ player),
+                (step.right, fails_right),
+            ):
+                lost[:, child] = lost_at_splits | fails
+                meets = ~(lost[:, child] & player).any(axis=0)
+                # All bits where the row meets the condition: others need not meet it.
+                all_rows = np.negative(meets.view(np.int8)).astype(np.int64).view(WORD)
+                background[:, child] = self.met[:, child] | all_rows
+                background[:, child] &= background_at_splits
         background = background.take(levels.leaf_positions, axis=1)
         leaves = np.flatnonzero(np.bitwise_or.reduce(background, axis=0))
         lost = lost.take(levels.leaf_positions.take(leaves), axis=1)
-        return leaves, lost, np.ascontiguousarray(background.take(leaves, axis=1).T)
+        background = np.ascontiguousarray(background.take(leaves, axis=1).T)
+        return ComparedLeaves(leaves, lost, background)
 
     def _row_lefts(self, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
         """The mask of splits that send a row to the left."""
@@ -232,7 +255,7 @@ class PairBlock:
         return split_values <= self.rank
 
 
-def _as_sets(n_players: int) -> NDArray[Any]:
+def _as_sets(n_players: int) -> Sets:
     """Each player as a set: (n_words, n_players)."""
     size = next((n for n in (1, 2, 4) if n_players <= 8 * n), 8)
     dtype, players = np.dtype(f"<u{size}"), np.arange(n_players)
@@ -243,109 +266,123 @@ def _as_sets(n_players: int) -> NDArray[Any]:
 
 
 def _met(
-    levels: Levels, previous: NDArray[np.intp], left: NDArray[Any], valid: NDArray[Any]
-) -> NDArray[Any]:
+    levels: Levels,
+    previous: NDArray[np.intp],
+    left: NDArray[np.uint64],
+    valid: NDArray[np.uint64],
+) -> NDArray[np.uint64]:
     """Rows that meet each condition, as bits: (n_row_words, n_nodes)."""
     position = np.zeros(levels.nodes.max() + 1, dtype=np.intp)
     position[levels.nodes] = np.arange(len(levels.nodes))
     met = np.empty((len(valid), len(levels.nodes)), dtype=WORD)
     met[:, : levels.n_roots] = valid[:, None]
-    for splits, *sides in levels.steps():
-        before = previous[splits]
-        at = np.flatnonzero(before >= 0)
-        before = position.take(before.take(at))
-        met[:, sides[0]] = left[splits].T
-        met[:, sides[1]] = (left[splits] ^ valid).T
-        for side in sides:
-            met[:, side.start + at] &= met.take(before, axis=1)
+    for step in levels.steps():
+        met[:, step.left] = left[step.splits].T
+        met[:, step.right] = (left[step.splits] ^ valid).T
+        merged = np.flatnonzero(previous[step.splits] >= 0)
+        met_before = met.take(position.take(previous[step.splits][merged]), axis=1)
+        for child in (step.left, step.right):
+            met[:, child.start + merged] &= met_before
     return met
 
 
 def _failed(
-    levels: Levels, player: NDArray[Any], left: NDArray[Any], n_rows: int
-) -> NDArray[Any]:
+    levels: Levels, player: Sets, left: NDArray[np.uint64], n_rows: int
+) -> Sets:
     """Players whose conditions rows fail at leaves: (n_words, n_leaves, n_rows)."""
     failed = np.zeros((len(player), len(levels.nodes), n_rows), player.dtype)
-    for splits, *sides in levels.steps():
-        # In blocks of splits, which fit the cache.
-        for start in range(splits.start, splits.stop, _SPLITS_AT_ONCE):
-            block = slice(start, min(start + _SPLITS_AT_ONCE, splits.stop))
-            above = failed.take(levels.split_positions[block], axis=1)
-            bits, goes_left = player[:, block, None], left[block].view(np.uint8)
-            goes_left = np.unpackbits(
-                goes_left, axis=1, count=n_rows, bitorder="little"
-            )
-            fails = bits * goes_left.astype(player.dtype)
-            for side in sides[::-1]:  # rows that go left fail on the right
-                first = side.start + start - splits.start
+    for step in levels.steps():
+        for start in range(step.splits.start, step.splits.stop, _SPLITS_AT_ONCE):
+            block = slice(start, min(start + _SPLITS_AT_ONCE, step.splits.stop))
+            at_splits = failed.take(levels.split_positions[block], axis=1)
+            octets, splits_player = left[block].view(np.uint8), player[:, block, None]
+            goes_left = np.unpackbits(octets, axis=1, count=n_rows, bitorder="little")
+            fails_right = splits_player * goes_left.astype(player.dtype)
+            for child, fails in (
+                (step.right, fails_right),
+                (step.left, fails_right ^ splits_player),
+            ):
+                first = child.start + start - step.splits.start
                 nodes = slice(first, first + block.stop - start)
-                np.bitwise_or(above, fails, out=failed[:, nodes])
-                fails ^= bits
+                np.bitwise_or(at_splits, fails, out=failed[:, nodes])
     return failed.take(levels.leaf_positions, axis=1)
 
 
-def _sizes(sets: NDArray[Any]) -> NDArray[np.intp]:
+def _sizes(sets: Sets) -> NDArray[np.intp]:
     """Number of members of sets (n_words, n)."""
     return np.bitwise_count(sets).sum(axis=0, dtype=np.intp)
 
 
-def _sums(
-    gained: NDArray[Any],
-    lost: NDArray[Any],
-    leaf: NDArray[np.intp],
-    gains: list[NDArray[np.float64]],
-    values: NDArray[np.float64],
-    n_players: int,
-) -> list[NDArray[np.float64]]:
-    """Values by output and player."""
-    losses = np.bincount(leaf, gains[1], len(values))
-    return [
-        _by_member(gained, gains[0] * value.take(leaf), n_players)
-        + _by_member(lost, losses * value, n_players)
-        for value in values.T
-    ]
+@dataclass(frozen=True, eq=False)
+class _Gains:
+    """Gains of a row, pair by pair of a leaf and a background row; m leaves, n pairs.
+
+    Parameters
+    ----------
+    gained : Sets of shape (n_words, n)
+        Players that the row alone meets.
+    leaf : ndarray of shape (n,), intp
+        The leaf.
+    gains : list of ndarray of shape (n,)
+        Gains of a term, by how many of its conditions the other row alone meets.
+    lost : Sets of shape (n_words, m)
+        Players that the row fails at each leaf.
+    values : ndarray of shape (m, k)
+        Values of the leaves.
+    n_players : int
+        Number of players.
+    """
+
+    gained: Sets
+    leaf: NDArray[np.intp]
+    gains: list[NDArray[np.float64]]
+    lost: Sets
+    values: NDArray[np.float64]
+    n_players: int
+
+    def by_player(self) -> NDArray[np.float64]:
+        """Values by output and player: (k, n_players)."""
+        gain, loss = self.gains
+        losses = np.bincount(self.leaf, loss, len(self.values))
+        values = [
+            _by_member(self.gained, gain * value.take(self.leaf), self.n_players)
+            + _by_member(self.lost, losses * value, self.n_players)
+            for value in self.values.T
+        ]
+        return np.array(values)
+
+    def by_pair(self) -> NDArray[np.float64]:
+        """Interaction values by output and pair: (k, n_players, n_players)."""
+        gain, mixed_gain, loss = self.gains
+        losses = np.bincount(self.leaf, loss, len(self.values))
+        gained, lost, n_players = self.gained, self.lost, self.n_players
+        lost_of_pairs = lost.take(self.leaf, axis=1)
+        values = []
+        for value in self.values.T:
+            of_pairs = value.take(self.leaf)
+            mixed = _by_members(gained, lost_of_pairs, mixed_gain * of_pairs, n_players)
+            total = _by_members(gained, gained, gain * of_pairs, n_players)
+            total += _by_members(lost, lost, losses * value, n_players)
+            values.append(total + mixed + mixed.T)
+        return np.triu(values, 1)
 
 
 def _by_member(
-    sets: NDArray[Any], weights: NDArray[np.float64], n_players: int
+    sets: Sets, weights: NDArray[np.float64], n_players: int
 ) -> NDArray[np.float64]:
     """Total weight of the sets (n_words, n) that each player is in."""
     sums = [np.bincount(octet, weights, 256) for octet in _octets(sets, n_players)]
     return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
 
 
-def _octets(sets: NDArray[Any], n_players: int) -> list[NDArray[np.uint8]]:
+def _octets(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
     """Each eight players' bits of sets (n_words, n): list of arrays (n,)."""
     octets = [octet for word in sets[..., None].view(np.uint8) for octet in word.T]
     return octets[: -(-n_players // 8)]
 
 
-def _sums_of_pairs(
-    gained: NDArray[Any],
-    lost: NDArray[Any],
-    leaf: NDArray[np.intp],
-    gains: list[NDArray[np.float64]],
-    values: NDArray[np.float64],
-    n_players: int,
-) -> NDArray[np.float64]:
-    """Interaction values by output and pair of players."""
-    losses = np.bincount(leaf, gains[2], len(values))
-    lost_here = lost.take(leaf, axis=1)
-    sums = []
-    for value in values.T:
-        of_pairs = value.take(leaf)
-        mixed = _by_members(gained, lost_here, gains[1] * of_pairs, n_players)
-        total = _by_members(gained, gained, gains[0] * of_pairs, n_players)
-        total += _by_members(lost, lost, losses * value, n_players)
-        sums.append(total + mixed + mixed.T)
-    return np.triu(sums, 1)
-
-
 def _by_members(
-    first: NDArray[np.uint8],
-    second: NDArray[np.uint8],
-    weights: NDArray[np.float64],
-    n_players: int,
+    first: Sets, second: Sets, weights: NDArray[np.float64], n_players: int
 ) -> NDArray[np.float64]:
     """Total weight where one player is in the first set, another one in the second."""
     rows = []
@@ -420,8 +457,9 @@ def is_cheaper(
     """Whether comparing `n_rows` rows takes less time than tables.
 
     From the numbers of leaves by how many conditions they have. The factors are
-    microseconds that were measured. Tables that are kept do not count: the same rows
-    take the same route again.
+    microseconds, chosen by hand from times of ensembles of several depths: they change
+    the time that values take, not the values. Tables that are kept do not count: the
+    same rows take the same route again.
     """
     d = np.arange(len(leaf_counts))
     n_leaves, n_words = leaf_counts.sum(), -(-n_others // 64)

@@ -26,7 +26,8 @@ from sklearn_interpret._core.trees.shapley.tables import (
     total_of_points,
 )
 
-# Numbers in a block, for each integral and point.
+# Numbers in a block, for each integral and point. Chosen by hand: smaller blocks call
+# numpy more often, larger ones leave the cache.
 _NUMBERS_AT_ONCE = 2**13
 
 
@@ -99,10 +100,10 @@ def leaf_integrals(
     """
     step = max(1, _NUMBERS_AT_ONCE >> d)
     for first in range(0, len(patterns), step):
-        places = patterns[first : first + step].astype(np.intp)
-        places += np.arange(len(places))[:, None] << d
-        weights = np.tile(shares, len(places))
-        sums: Any = np.bincount(places.ravel(), weights, len(places) << d)
+        positions = patterns[first : first + step].astype(np.intp)
+        positions += np.arange(len(positions))[:, None] << d
+        weights = np.tile(shares, len(positions))
+        sums: Any = np.bincount(positions.ravel(), weights, len(positions) << d)
         yield from comparison_integrals(sums.reshape(-1, 2**d), order)
 
 
@@ -121,6 +122,6 @@ def gains_of_integrals(
     patterns = patterns.astype(np.intp)
     gains = np.empty((len(terms(d, order)), len(patterns)))
     for leaf, of_leaf in enumerate(integrals):
-        at = slice(ends[leaf], ends[leaf + 1])
-        gains[:, at] = gains_at(of_leaf, patterns[at], order)
+        block = slice(ends[leaf], ends[leaf + 1])
+        gains[:, block] = gains_at(of_leaf, patterns[block], order)
     return gains

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +34,51 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Nodes of the trees in a block, and numbers, which fit the cache.
+# Nodes of the trees in a block; numbers of an array that is computed together (768 kB).
+# Chosen by hand: smaller ones call numpy more often, larger ones leave the cache.
 _NODES_AT_ONCE = 2**15
 _AT_ONCE = 3 * 2**15
 # Least divisor: chances may be exactly zero, and so are the products then.
 _TINY = 1e-300
-# Time of a number in the tables of leaves over that of a number carried; largest cost
-# of a leaf; size of the tables of pairs over that of single players.
+# Costs by which `carrying_is_cheaper` compares; chosen by hand, in times of ensembles
+# of several depths. They change how long the values take, not the values. A number in
+# the tables of leaves, in numbers that are carried:
 _COST_OF_TABLES = 4
-_MOST_OF_LEAF = 1500
-_SIZE_OF_PAIRS = 2.5
+# The most that a leaf with many conditions costs, as only patterns that occur are
+# tabulated:
+_MAX_LEAF_COST = 1500
+# Tables of pairs, in tables of single players:
+_COST_OF_PAIRS = 2.5
+
+
+class Level(NamedTuple):
+    """Splits of one depth in a block, as positions; by their number of child splits."""
+
+    start: int
+    two_splits_end: int  # both children are splits up to here,
+    one_split_end: int  # one child is a split up to here,
+    stop: int  # and both are leaves up to here
+
+
+class LeafValues(NamedTuple):
+    """Values that rows get from children that are leaves, by the split's player."""
+
+    present: NDArray[np.float64]  # (n_rows, n): of the child that the row goes to
+    absent: NDArray[np.float64]  # (n,) or (n_rows, n): mean of the children by chance
+
+
+class QuadratureFactors(NamedTuple):
+    """Factors of splits at points of the quadrature that are the same for all rows.
+
+    With t the point, w its weight, z the chance of a condition and f(t) its factor.
+    """
+
+    points: NDArray[np.float64]  # t: (n_points, 1, 1)
+    leaf_weights: NDArray[np.float64]  # w, and w t / (1 - t): (2, n_points)
+    chance: NDArray[np.float64]  # (1 - t) z of nodes: (n_points, 1, n)
+    chance_before: NDArray[np.float64]  # (1 - t) z of the conditions at `previous`
+    gain_factor: NDArray[np.float64]  # w (1 - z) / f(t), condition met: (n_points, n)
+    gain_factor_before: NDArray[np.float64]  # the same at `previous`
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +89,8 @@ class SplitBlock:
     ----------
     nodes : ndarray of shape (n,), intp
         The splits, as nodes of the ensemble.
-    levels : list of tuple of int
-        For each level where its splits start, where those with two splits and with any
-        split below end, and where the level ends.
+    levels : list of Level
+        Where the splits of each depth are.
     up, first, second : ndarray of shape (n,), intp
         Position of the split above, and of the splits below; n where there is none.
     previous : ndarray of shape (n,), intp
@@ -64,12 +98,12 @@ class SplitBlock:
         where there is none.
     side : ndarray of shape (n,), uint8
         Whether the node is the left (2) or the right (1) child of the split above.
-    player, above : ndarray of shape (n,), intp
-        Player of the split, and of the split above.
+    player, node_player : ndarray of shape (n,), intp
+        Player of the split, and of the split above, whose condition is the node's.
     chance, chance_before : ndarray of shape (n,)
         Chance of the condition of each node, and of the one at `previous`; 1 where
         there is none.
-    left, right, absent : ndarray of shape (k, n)
+    left_value, right_value, absent_value : ndarray of shape (k, n)
         Values of children that are leaves, else 0, and their mean by chance.
     feature, rank : ndarray of shape (n,)
         Feature and threshold of the split.
@@ -78,19 +112,19 @@ class SplitBlock:
     """
 
     nodes: np.ndarray
-    levels: list
+    levels: list[Level]
     up: np.ndarray
     first: np.ndarray
     second: np.ndarray
     previous: np.ndarray
     side: np.ndarray
     player: np.ndarray
-    above: np.ndarray
+    node_player: np.ndarray
     chance: np.ndarray
     chance_before: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    absent: np.ndarray
+    left_value: np.ndarray
+    right_value: np.ndarray
+    absent_value: np.ndarray
     feature: np.ndarray
     rank: np.ndarray
     n_points: int
@@ -117,24 +151,24 @@ class SplitBlock:
         n_splits = len(nodes)
         position = np.full(stop - start + 1, n_splits)
         position[nodes - start] = np.arange(n_splits)
-        below = position[left - start], position[right - start]
+        children = position[left - start], position[right - start]
         parent, previous = ensemble.parents[nodes], paths.previous[left]
-        values = ensemble.value[left].T, ensemble.value[right].T
+        left_value, right_value = ensemble.value[left].T, ensemble.value[right].T
         return cls(
             nodes=nodes,
-            levels=[tuple(ends[i : i + 4]) for i in range(0, 3 * n_levels, 3)],
+            levels=[Level(*ends[i : i + 4]) for i in range(0, 3 * n_levels, 3)],
             up=position[np.maximum(parent - start, -1)],
-            first=np.minimum(*below),
-            second=np.maximum(*below),
+            first=np.minimum(*children),
+            second=np.maximum(*children),
             previous=position[np.maximum(previous - start, -1)],
             side=1 + (ensemble.left[parent] == nodes).astype(np.uint8),
             player=paths.player[left],
-            above=np.maximum(paths.player[nodes], 0),
+            node_player=np.maximum(paths.player[nodes], 0),
             chance=np.where(parent < 0, 1.0, chances[nodes]),
             chance_before=np.where(previous < 0, 1.0, chances[previous]),
-            left=values[0],
-            right=values[1],
-            absent=values[0] * chances[left] + values[1] * chances[right],
+            left_value=left_value,
+            right_value=right_value,
+            absent_value=left_value * chances[left] + right_value * chances[right],
             feature=ensemble.feature[nodes],
             rank=ensemble.split_codes.rank[nodes],
             n_points=max(1, -(-int(paths.n_conditions[start:stop].max()) // 2)),
@@ -145,105 +179,104 @@ class SplitBlock:
         """How many points of the quadrature fit the cache: few for many splits."""
         return min(max(1, _AT_ONCE // len(self.nodes)), self.n_points)
 
-    def rules(self) -> Iterator[tuple[NDArray[np.float64], ...]]:
-        """Yield points of the quadrature, and the factors that no row changes."""
+    def quadrature_factors(self) -> Iterator[QuadratureFactors]:
+        """Yield factors at some points of the quadrature at a time."""
         if self.n_at_once == self.n_points:
-            yield self._all_points
+            yield self._factors_of_all_points
             return
         t, weights = quadrature(2 * self.n_points - 1)
         for start in range(0, len(t), self.n_at_once):
             block_points = slice(start, start + self.n_at_once)
-            yield self._rule(t[block_points], weights[block_points])
+            yield self._factors(t[block_points], weights[block_points])
 
     @cached_property
-    def _all_points(self) -> tuple[NDArray[np.float64], ...]:
-        """All points at once, kept for later rows."""
-        return self._rule(*quadrature(2 * self.n_points - 1))
+    def _factors_of_all_points(self) -> QuadratureFactors:
+        """Factors at all points at once, kept for later rows."""
+        return self._factors(*quadrature(2 * self.n_points - 1))
 
-    def _rule(
+    def _factors(
         self, t: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], ...]:
-        """Some points, with the factors of splits that `_add_points` takes."""
-        # Gains of leaves, and losses where they are met, without their own factor.
-        of_leaves = np.stack([weights, weights * t / (1 - t)])
+    ) -> QuadratureFactors:
+        """Factors at points t (n_points,) with their weights."""
+        leaf_weights = np.stack([weights, weights * t / (1 - t)])
         t, weights = t[:, None], weights[:, None]
         chance = (1 - t) * self.chance
-        before = np.maximum((1 - t) * self.chance_before, _TINY)
-        factor = weights * (1 - self.chance) / (t + chance)
-        earlier_factor = weights * (1 - self.chance_before) / (t + before)
-        return (
-            t[:, None],
-            of_leaves,
-            chance[:, None],
-            before[:, None],
-            factor,
-            earlier_factor,
+        chance_before = np.maximum((1 - t) * self.chance_before, _TINY)
+        return QuadratureFactors(
+            points=t[:, None],
+            leaf_weights=leaf_weights,
+            chance=chance[:, None],
+            chance_before=chance_before[:, None],
+            gain_factor=weights * (1 - self.chance) / (t + chance),
+            gain_factor_before=weights * (1 - self.chance_before) / (t + chance_before),
         )
 
     def situations(self, ensemble: TreeEnsemble, codes: NDArray[np.intp]) -> Situations:
         """Where rows go, and the conditions that they meet: Situations."""
         gaps = features_with_gaps(ensemble, codes)
-        left = codes.take(self.feature, axis=1) <= self.rank
-        odd = np.flatnonzero((gaps | ensemble.split_codes.categorical)[self.feature])
-        if len(odd):
-            left[:, odd] = lefts(ensemble, self.nodes[odd], codes, gaps).T
+        goes_left = codes.take(self.feature, axis=1) <= self.rank
+        not_by_rank = (gaps | ensemble.split_codes.categorical)[self.feature]
+        if not_by_rank.any():
+            goes_left[:, not_by_rank] = lefts(
+                ensemble, self.nodes[not_by_rank], codes, gaps
+            ).T
         met = np.ones((len(codes), len(self.nodes) + 1), dtype=bool)
-        is_active = np.ones(left.shape, dtype=bool)
-        failed = np.zeros(left.shape, dtype=bool)
-        sent = 1 + left.view(np.uint8)  # as `side`; 0 where the player has failed
+        is_active = np.ones(goes_left.shape, dtype=bool)
+        failed = np.zeros(goes_left.shape, dtype=bool)
+        side_taken = 1 + goes_left.view(np.uint8)  # 0 where the player has failed
         for start, *_, stop in self.levels[1:]:
             level, side = slice(start, stop), self.side[start:stop]
-            came = sent.take(self.up[level], axis=1)
-            np.equal(came, side, out=met[:, level])
-            np.equal(came, 3 - side, out=failed[:, level])
+            taken_above = side_taken.take(self.up[level], axis=1)
+            np.equal(taken_above, side, out=met[:, level])
+            np.equal(taken_above, 3 - side, out=failed[:, level])
             is_active[:, level] = met.take(self.previous[level], axis=1)
-            sent[:, level] *= is_active[:, level]
-        met = met[:, :-1]
-        return Situations(left, met, failed, is_active)
+            side_taken[:, level] *= is_active[:, level]
+        return Situations(goes_left, met[:, :-1], failed, is_active)
 
-    def leaf_values(
-        self, at: Situations
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Values of children that are leaves, present and absent, by output."""
+    def leaf_values(self, situations: Situations) -> list[LeafValues]:
+        """Values of children that are leaves, by output."""
         leaf_values = []
-        for left, right, absent in zip(self.left, self.right, self.absent, strict=True):
-            present = np.where(at.left, left, right)
-            present *= at.active
-            leaf_values.append((present, absent))
+        for left, right, absent in zip(
+            self.left_value, self.right_value, self.absent_value, strict=True
+        ):
+            present = np.where(situations.goes_left, left, right)
+            present *= situations.active
+            leaf_values.append(LeafValues(present, absent))
         return leaf_values
 
-    def without(
-        self, at: Situations, player: int
-    ) -> tuple[SplitBlock, Situations, list[list[NDArray[np.float64]]]]:
+    def game_of_gains(
+        self, situations: Situations, player: int
+    ) -> tuple[SplitBlock, Situations, list[LeafValues]]:
         """The game of a player's gains: block, situations, and values of leaves.
 
         The player's factors are 1 on the path, and its gain is in the leaves.
         """
-        is_split_player, is_node_player = self.player == player, self.above == player
-        is_node_player[: self.levels[0][-1]] = False  # roots
-        gain = np.where(is_node_player, at.met - self.chance, 0.0)
+        is_split_player = self.player == player
+        is_node_player = self.node_player == player
+        is_node_player[: self.levels[0].stop] = False  # roots
+        gain = np.where(is_node_player, situations.met - self.chance, 0.0)
         for start, *_, stop in self.levels[1:]:
             level = slice(start, stop)
             gain[:, level] += gain.take(self.up[level], axis=1) * ~is_node_player[level]
         leaf_values = [
-            [
-                np.where(is_split_player, present - absent, gain * values)
-                for values in (present, absent)
-            ]
-            for present, absent in self.leaf_values(at)
+            LeafValues(
+                np.where(is_split_player, present - absent, gain * present),
+                np.where(is_split_player, present - absent, gain * absent),
+            )
+            for present, absent in self.leaf_values(situations)
         ]
         block = replace(
             self,
             chance=np.where(is_node_player, 1.0, self.chance),
             chance_before=np.where(is_split_player, 1.0, self.chance_before),
         )
-        at = replace(
-            at,
-            met=at.met | is_node_player,
-            failed=at.failed & ~is_node_player,
-            active=at.active | is_split_player,
+        situations = replace(
+            situations,
+            met=situations.met | is_node_player,
+            failed=situations.failed & ~is_node_player,
+            active=situations.active | is_split_player,
         )
-        return block, at, leaf_values
+        return block, situations, leaf_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +285,7 @@ class Situations:
 
     Parameters
     ----------
-    left : ndarray
+    goes_left : ndarray
         Whether a row goes to the left.
     met, failed : ndarray
         Whether it meets the condition of the split's node, and whether it fails it but
@@ -261,7 +294,7 @@ class Situations:
         Whether it meets what is asked of the split's player further up.
     """
 
-    left: NDArray[np.bool_]
+    goes_left: NDArray[np.bool_]
     met: NDArray[np.bool_]
     failed: NDArray[np.bool_]
     active: NDArray[np.bool_]
@@ -279,72 +312,75 @@ def carried_values(
         # Reused for all points: allocating them anew is slow.
         buffers = np.empty((2, width * step))
         for start in range(0, len(codes), step):
-            into = totals[..., start : start + step]
-            at = block.situations(plan.ensemble, codes[start : start + step])
+            row_totals = totals[..., start : start + step]
+            situations = block.situations(plan.ensemble, codes[start : start + step])
             if order == 1:
-                _add_gains(block, at, block.leaf_values(at), buffers, into)
+                leaf_values = block.leaf_values(situations)
+                _add_gains(block, situations, leaf_values, buffers, row_totals)
                 continue
             for player in np.unique(block.player):
-                gains = np.zeros((n_outputs, n_players, into.shape[-1]))
-                _add_gains(*block.without(at, player), buffers, gains)
-                into[:, :player, player] += gains[:, :player] / 2
+                gains = np.zeros((n_outputs, n_players, row_totals.shape[-1]))
+                _add_gains(*block.game_of_gains(situations, player), buffers, gains)
+                row_totals[:, :player, player] += gains[:, :player] / 2
     return totals.reshape(plan.n_keys(order), len(codes))
 
 
 def _add_gains(
     block: SplitBlock,
-    at: Situations,
-    leaf_values: list[Any],
+    situations: Situations,
+    leaf_values: list[LeafValues],
     buffers: NDArray[np.float64],
-    into: NDArray[np.float64],
+    totals: NDArray[np.float64],
 ) -> None:
-    """Add gains of rows to totals by output, player and row."""
-    for rule in block.rules():
-        _add_points(block, at, leaf_values, rule, buffers, into)
+    """Add gains of rows to `totals`, by output, player and row, in place."""
+    met = situations.met.astype(np.float64)
+    active = situations.active.astype(np.float64)
+    for factors in block.quadrature_factors():
+        shape = (len(factors.points) + 1, *met.shape)
+        products, sums = (buffer[: np.prod(shape)].reshape(shape) for buffer in buffers)
+        products, point_sums, failed_sums = products[:-1], sums[:-1], sums[-1]
+        np.multiply(factors.points, met, out=products)
+        products += factors.chance
+        np.multiply(factors.points, active, out=point_sums)
+        point_sums += factors.chance_before
+        products /= point_sums
+        for start, *_, stop in block.levels[1:]:
+            products[..., start:stop] *= products.take(block.up[start:stop], axis=2)
+        leaf_gains = factors.leaf_weights @ products.reshape(len(products), -1)
+        gained, lost = leaf_gains.reshape(2, *met.shape)
+        for output, (present, absent) in enumerate(leaf_values):
+            np.multiply(factors.points, present, out=point_sums)
+            point_sums += (1 - factors.points) * absent
+            point_sums *= products
+            np.multiply(absent, gained, out=failed_sums)
+            failed_sums += present * lost
+            _sum_up_the_trees(sums, block)
+            gains_of_splits = (present - absent) * gained
+            gains_of_splits -= np.einsum(
+                "qn,qrn->rn", factors.gain_factor_before, point_sums
+            )
+            gains_of_splits *= active
+            gains_of_nodes = np.einsum("qn,qrn->rn", factors.gain_factor, point_sums)
+            gains_of_nodes *= met
+            gains_of_nodes -= situations.failed * failed_sums
+            _add_by_player(totals[output], block.player, gains_of_splits)
+            _add_by_player(totals[output], block.node_player, gains_of_nodes)
 
 
-def _add_points(
-    block: SplitBlock,
-    at: Situations,
-    leaf_values: list[Any],
-    rule: tuple[NDArray[np.float64], ...],
-    buffers: NDArray[np.float64],
-    into: NDArray[np.float64],
+def _sum_up_the_trees(sums: NDArray[np.float64], block: SplitBlock) -> None:
+    """Add to each split's entry of `sums` (..., n) those of the splits below it."""
+    for start, two_splits_end, one_split_end, _ in block.levels[-2::-1]:
+        any_split, two = slice(start, one_split_end), slice(start, two_splits_end)
+        sums[..., any_split] += sums.take(block.first[any_split], axis=2)
+        sums[..., two] += sums.take(block.second[two], axis=2)
+
+
+def _add_by_player(
+    totals: NDArray[np.float64], player: NDArray[np.intp], gains: NDArray[np.float64]
 ) -> None:
-    """Add some points of the quadrature."""
-    points, of_leaves, chance, before, factor, earlier_factor = rule
-    met, active = at.met.astype(np.float64), at.active.astype(np.float64)
-    shape = (len(points) + 1, *met.shape)
-    products, sums = (buffer[: np.prod(shape)].reshape(shape) for buffer in buffers)
-    products, below, failing = products[:-1], sums[:-1], sums[-1]
-    np.multiply(points, met, out=products)
-    products += chance
-    np.multiply(points, active, out=below)
-    below += before
-    products /= below
-    for start, *_, stop in block.levels[1:]:
-        products[..., start:stop] *= products.take(block.up[start:stop], axis=2)
-    gained, lost = (of_leaves @ products.reshape(len(points), -1)).reshape(
-        2, *met.shape
-    )
-    for output, (present, absent) in enumerate(leaf_values):
-        np.multiply(points, present, out=below)
-        below += (1 - points) * absent
-        below *= products
-        np.multiply(absent, gained, out=failing)
-        failing += present * lost
-        for start, no_leaf, one_leaf, _ in block.levels[-2::-1]:
-            sums[..., start:one_leaf] += sums.take(block.first[start:one_leaf], axis=2)
-            sums[..., start:no_leaf] += sums.take(block.second[start:no_leaf], axis=2)
-        gains_of_split = (present - absent) * gained
-        gains_of_split -= np.einsum("qn,qrn->rn", earlier_factor, below)
-        gains_of_split *= active
-        above = np.einsum("qn,qrn->rn", factor, below)
-        above *= met
-        above -= at.failed * failing
-        for row, gains in enumerate(zip(gains_of_split, above, strict=True)):
-            for player, gain in zip((block.player, block.above), gains, strict=True):
-                into[output, :, row] += np.bincount(player, gain, into.shape[1])
+    """Add gains (n_rows, n) to `totals` (n_players, n_rows) in place."""
+    for row, row_gains in enumerate(gains):
+        totals[:, row] += np.bincount(player, row_gains, len(totals))
 
 
 def split_blocks(
@@ -371,7 +407,7 @@ def carrying_is_cheaper(
     d = np.arange(len(n_leaves))
     n_carried = float(n_leaves.sum() * (len(d) // 2))
     # Deep leaves are valued at the patterns that occur only.
-    n_tabled = float(n_leaves @ np.minimum(d * 2.0**d, _MOST_OF_LEAF))
+    n_tabled = float(n_leaves @ np.minimum(d * 2.0**d, _MAX_LEAF_COST))
     if order == 2:  # a game for each player, and tables of pairs
-        n_carried, n_tabled = n_carried * n_players, n_tabled * _SIZE_OF_PAIRS
+        n_carried, n_tabled = n_carried * n_players, n_tabled * _COST_OF_PAIRS
     return n_rows * n_carried <= _COST_OF_TABLES * n_tabled

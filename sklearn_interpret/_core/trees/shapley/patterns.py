@@ -1,9 +1,13 @@
-"""Patterns: which conditions rows meet, for many nodes and rows together."""
+"""Patterns: which conditions rows meet, for many nodes and rows together.
+
+The pattern of a row at a node is an integer: bit i is whether the row meets the
+condition of slot i, as `TreePaths` has them. Units have further bits, see `subtrees`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +17,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Pairs of a split and a row in a block of comparisons, which fits the cache.
+# Pairs of a split and a row in a block of comparisons. Chosen by hand: smaller blocks
+# call numpy more often, larger ones leave the cache.
 _PAIRS_AT_ONCE = 2**20
 # Longer patterns are Python's integers, not numpy's.
 MAX_PATTERN_BITS = 62
@@ -61,14 +66,15 @@ def lefts(
     left = scratch.empty("left", shape, bool)
     ranks = split_codes.rank[nodes, None].astype(codes.dtype)
     np.less_equal(split_values, ranks, out=left)
-    at = np.flatnonzero(gaps[features] & ensemble.missing_left[nodes])
-    if len(at):
-        missing_at = split_codes.missing_at[nodes[at], None].astype(codes.dtype)
-        left[at] |= split_values[at] == missing_at
+    with_gaps = np.flatnonzero(gaps[features] & ensemble.missing_left[nodes])
+    if len(with_gaps):
+        missing_at = split_codes.missing_at[nodes[with_gaps], None].astype(codes.dtype)
+        left[with_gaps] |= split_values[with_gaps] == missing_at
     if len(ensemble.categories_left):
-        at = np.flatnonzero(ensemble.category_set[nodes] >= 0)
-        table = _lefts_by_category(ensemble, nodes[at])
-        left[at] = table[np.arange(len(at))[:, None], split_values[at]]
+        categorical = np.flatnonzero(ensemble.category_set[nodes] >= 0)
+        table = _lefts_by_category(ensemble, nodes[categorical])
+        table_row = np.arange(len(categorical))[:, None]
+        left[categorical] = table[table_row, split_values[categorical]]
     return left
 
 
@@ -165,16 +171,16 @@ class PatternFinder:
         ]
         blocks = _left_blocks(self.ensemble, self._splits, codes, gaps, scratch)
         for rows, left in blocks:
-            self._put(left, [patterns[:, rows] for patterns in by_group], scratch)
+            self._write_patterns(left, [group[:, rows] for group in by_group], scratch)
         return by_group
 
-    def _put(
+    def _write_patterns(
         self,
         left: NDArray[np.bool_],
         by_group: list[NDArray[np.uint8]],
         scratch: Scratch,
     ) -> None:
-        """Patterns of some rows, from whether they go to the left at all splits."""
+        """Fill arrays (n_units, n_rows) from whether rows go left at all splits."""
         at_roots = self.root_paths.of_lefts(left, scratch)
         left = left[len(self.root_paths.splits) :].view(np.uint8)
         n_before, split = 0, 0
@@ -185,6 +191,16 @@ class PatternFinder:
                 patterns |= left[split : split + m] * patterns.dtype.type(1 << bit)
                 split += m
             n_before += m
+
+
+class PathLevel(NamedTuple):
+    """Splits of one depth on paths to targets, and their children, left one first."""
+
+    parent: NDArray[np.intp]  # (m,): position of each split in the level above
+    bit: NDArray[np.unsignedinteger]  # (m, 1): the bit of its condition in patterns
+    new_bit: NDArray[np.unsignedinteger]  # (m, 1): the same, 0 for merged conditions
+    reached: NDArray[np.intp]  # positions of the children that are targets,
+    target: NDArray[np.intp]  # and which targets these are
 
 
 class RootPaths:
@@ -213,7 +229,8 @@ class RootPaths:
         roots = ensemble.roots[needed[ensemble.roots]]
         position[roots] = np.arange(len(roots))
         self._n_roots = len(roots)
-        self.levels, by_level = [], [roots[:0]]
+        self.levels: list[PathLevel] = []
+        by_level = [roots[:0]]
         for nodes in ensemble.levels()[1:]:
             left, right = nodes[::2], nodes[1::2]
             used = needed[left] | needed[right]
@@ -227,7 +244,9 @@ class RootPaths:
             bit = np.left_shift(np.ones_like(slot), slot)
             new_bit = bit * (paths.previous[left, None] < 0)
             target = target_of[children[reached]]
-            self.levels.append((position[splits], bit, new_bit, reached, target))
+            self.levels.append(
+                PathLevel(position[splits], bit, new_bit, reached, target)
+            )
             by_level.append(splits)
             position[children] = np.arange(len(children))
         self.splits = np.concatenate(by_level)
@@ -252,23 +271,23 @@ class RootPaths:
         at_targets[:] = 0
         patterns = np.zeros((self._n_roots, n_rows), dtype=self.dtype)
         n_before = 0
-        for parent, bit, new_bit, reached, target in self.levels:
-            shape = len(bit), n_rows
-            above = scratch.empty("above", shape, self.dtype)
-            patterns.take(parent, axis=0, out=above, mode="wrap")
-            above |= new_bit
+        for level in self.levels:
+            bit, n_splits = level.bit, len(level.bit)
+            shape = n_splits, n_rows
+            at_splits = scratch.empty("at splits", shape, self.dtype)
+            patterns.take(level.parent, axis=0, out=at_splits, mode="wrap")
+            at_splits |= level.new_bit
+            goes_left = left[n_before : n_before + n_splits].view(np.uint8)
             # The bit of rows that go left, which lose it on the right.
-            left_bits = scratch.empty("kept", shape, self.dtype)
-            np.multiply(
-                left[n_before : n_before + len(bit)].view(np.uint8), bit, out=left_bits
-            )
-            left_bits &= above
-            patterns = scratch.empty("patterns", (2 * len(bit), n_rows), self.dtype)
-            np.bitwise_xor(above, left_bits, out=patterns[1::2])
-            above &= ~bit
-            np.bitwise_or(above, left_bits, out=patterns[::2])
-            at_targets[target] = patterns.take(reached, axis=0)
-            n_before += len(bit)
+            left_bits = scratch.empty("left bits", shape, self.dtype)
+            np.multiply(goes_left, bit, out=left_bits)
+            left_bits &= at_splits
+            patterns = scratch.empty("patterns", (2 * n_splits, n_rows), self.dtype)
+            np.bitwise_xor(at_splits, left_bits, out=patterns[1::2])
+            at_splits &= ~bit
+            np.bitwise_or(at_splits, left_bits, out=patterns[::2])
+            at_targets[level.target] = patterns.take(level.reached, axis=0)
+            n_before += n_splits
         return at_targets
 
 
@@ -290,14 +309,16 @@ def _at_and_above(ensemble: TreeEnsemble, nodes: NDArray[np.intp]) -> NDArray[np
     return needed
 
 
-def distinct_patterns(
-    patterns: NDArray[Any], n_bits: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Distinct patterns at each of some units, from those of rows (n_units, n_rows).
+class DistinctPatterns(NamedTuple):
+    """Distinct patterns at each of some units, by unit and then increasing."""
 
-    Returns the unit of each, its pattern, both increasing, and the position of each
-    row's pattern among these, (n_units, n_rows).
-    """
+    unit: NDArray[np.intp]  # (n,)
+    pattern: NDArray[Any]  # (n,)
+    position: NDArray[np.intp]  # (n_units, n_rows): of each row's among these
+
+
+def distinct_patterns(patterns: NDArray[Any], n_bits: int) -> DistinctPatterns:
+    """Distinct patterns at units, from those of rows (n_units, n_rows)."""
     n = len(patterns)
     if n_bits <= 16:
         flat = patterns.astype(np.intp) + (np.arange(n)[:, None] << n_bits)
@@ -305,12 +326,16 @@ def distinct_patterns(
         occurs[flat.ravel()] = True
         present = np.flatnonzero(occurs)
         position = (np.cumsum(occurs) - 1)[flat]
-        return present >> n_bits, present & ((1 << n_bits) - 1), position
-    owner, by_unit, positions, n_before = [], [], [], 0
-    for row, pattern in enumerate(patterns):
-        distinct, position = np.unique(pattern, return_inverse=True)
-        owner.append(np.full(len(distinct), row))
+        return DistinctPatterns(
+            present >> n_bits, present & ((1 << n_bits) - 1), position
+        )
+    units, by_unit, positions, n_before = [], [], [], 0
+    for unit, of_rows in enumerate(patterns):
+        distinct, position = np.unique(of_rows, return_inverse=True)
+        units.append(np.full(len(distinct), unit))
         by_unit.append(distinct)
         positions.append(position + n_before)
         n_before += len(distinct)
-    return np.concatenate(owner), np.concatenate(by_unit), np.stack(positions)
+    return DistinctPatterns(
+        np.concatenate(units), np.concatenate(by_unit), np.stack(positions)
+    )

@@ -1,4 +1,7 @@
-"""Bottom subtrees of few splits, whose leaves are looked up together."""
+"""Bottom subtrees of few splits, whose leaves are looked up together.
+
+`cut_into_units` cuts trees into these *units*, `TreeUnits`.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,10 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Largest number of conditions of a leaf whose patterns are tabulated.
+# Largest number of conditions of a leaf whose patterns are tabulated. Chosen by hand:
+# each one more doubles the table, while few of its patterns occur.
 MAX_TABLE_CONDITIONS = 8
-# Largest number of bits of the patterns of units of several leaves.
+# Largest number of bits of the patterns of units of several leaves, chosen likewise.
 MAX_UNIT_BITS = 9
 
 
@@ -110,30 +114,30 @@ def cut_into_units(
         Units with equally many conditions above and splits together, by increasing
         numbers of both.
     """
-    is_root, small, n_below = _roots_of_units(ensemble, paths, max_splits)
-    root, below = np.flatnonzero(is_root), np.flatnonzero(small & ~is_root)
+    is_root, is_in_unit, n_below = _roots_of_units(ensemble, paths, max_splits)
+    root, below = np.flatnonzero(is_root), np.flatnonzero(is_in_unit & ~is_root)
     unit = np.full(ensemble.n_nodes, -1, dtype=np.intp)
     unit[root] = np.arange(len(root))
     for _ in range(max_splits):
         unit[below] = unit[ensemble.parents[below]]
     n_path, n_splits = paths.n_conditions[root], n_below[root]
 
-    splits = _by_unit(unit, small & ~ensemble.is_leaf)
+    splits = _by_unit(unit, is_in_unit & ~ensemble.is_leaf)
     leaves = _by_unit(unit, ensemble.is_leaf)
     first_split = np.cumsum(n_splits) - n_splits
     first_leaf = first_split + np.arange(len(root))  # a unit has one leaf more
     number = np.full(ensemble.n_nodes, -1, dtype=np.intp)
     number[splits] = np.arange(len(splits)) - np.repeat(first_split, n_splits)
-    cut = _Players(ensemble, paths, unit, number, n_path, max_splits)
+    unit_players = _Players(ensemble, paths, unit, number, n_path, max_splits)
 
     kind = n_path * (max_splits + 1) + n_splits
     groups = []
     for unit_kind in np.unique(kind):
         units = np.flatnonzero(kind == unit_kind)
         s = n_splits[units[0]]
-        own_splits = splits[first_split[units, None] + np.arange(s)]
-        own_leaves = leaves[first_leaf[units, None] + np.arange(s + 1)]
-        groups.append(cut.units(units, root[units], own_splits, own_leaves))
+        unit_splits = splits[first_split[units, None] + np.arange(s)]
+        unit_leaves = leaves[first_leaf[units, None] + np.arange(s + 1)]
+        groups.append(unit_players.units(units, root[units], unit_splits, unit_leaves))
     return groups
 
 
@@ -141,11 +145,12 @@ def _roots_of_units(
     ensemble: TreeEnsemble, paths: TreePaths, max_splits: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.intp]]:
     """Which nodes are roots of units, or in units; number of splits at and below."""
-    n_below, most = _below(ensemble, paths, max_splits)
-    small = (n_below <= max_splits) & (most <= MAX_TABLE_CONDITIONS)
-    small &= paths.n_conditions + n_below <= MAX_UNIT_BITS
-    small |= ensemble.is_leaf
-    return small & ~np.append(small, False)[ensemble.parents], small, n_below
+    n_below, most_conditions = _below(ensemble, paths, max_splits)
+    is_in_unit = (n_below <= max_splits) & (most_conditions <= MAX_TABLE_CONDITIONS)
+    is_in_unit &= paths.n_conditions + n_below <= MAX_UNIT_BITS
+    is_in_unit |= ensemble.is_leaf
+    is_root = is_in_unit & ~np.append(is_in_unit, False)[ensemble.parents]
+    return is_root, is_in_unit, n_below
 
 
 def _below(
@@ -156,20 +161,22 @@ def _below(
     Right for nodes with up to `max_splits` splits; the others have more.
     """
     n_splits = np.where(ensemble.is_leaf, 0, max_splits + 1)
-    largest = paths.n_conditions.copy()
+    most_conditions = paths.n_conditions.copy()
     inner = np.flatnonzero(~ensemble.is_leaf)
     for _ in range(max_splits):
         left, right = ensemble.left[inner], ensemble.right[inner]
         is_complete = np.maximum(n_splits[left], n_splits[right]) <= max_splits
-        now, left, right = inner[is_complete], left[is_complete], right[is_complete]
-        n_splits[now] = 1 + n_splits[left] + n_splits[right]
-        largest[now] = np.maximum(largest[left], largest[right])
+        left, right = left[is_complete], right[is_complete]
+        n_splits[inner[is_complete]] = 1 + n_splits[left] + n_splits[right]
+        most_conditions[inner[is_complete]] = np.maximum(
+            most_conditions[left], most_conditions[right]
+        )
         inner = inner[~is_complete]
-    return n_splits, largest
+    return n_splits, most_conditions
 
 
 def _by_unit(unit: NDArray[np.intp], mask: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The wanted nodes, unit by unit."""
+    """The nodes of a mask, unit by unit."""
     nodes = np.flatnonzero(mask)
     return nodes[np.argsort(unit[nodes], kind="stable")]
 
@@ -204,12 +211,13 @@ class _Players:
         )
         first = _first_alike(self._brings)
         inside = np.flatnonzero((unit >= 0) & (paths.player >= 0))
+        # Conditions that begin in the unit, and the highest node of each there.
         new = inside[paths.slot[inside] >= n_path[unit[inside]]]
         highest = new
         for _ in range(1, max_splits):
-            above = paths.previous[highest]
-            highest = np.where(above < 0, highest, above)
-        # Place of the player of each node's condition among those of its unit.
+            previous = paths.previous[highest]
+            highest = np.where(previous < 0, highest, previous)
+        # Position of the player of each node's condition among those of its unit.
         self._column = paths.slot.copy()
         first = first[unit[new], number[ensemble.parents[highest]]]
         self._column[new] = n_path[unit[new]] + first
@@ -244,7 +252,7 @@ class _Players:
             flips[unit, leaf] |= np.where(ensemble.left[split] == node, 0, bit)
             columns[unit, leaf, slot] = self._column[node]
             node = split
-        above = paths.player[paths.of_nodes(root).T]
+        path_players = paths.player[paths.of_nodes(root).T]
         return TreeUnits(
             n_path=n_path,
             n_splits=n_splits,
@@ -255,14 +263,14 @@ class _Players:
             masks=masks,
             flips=flips,
             columns=columns,
-            players=np.hstack([above, self._brings[units, :n_splits]]),
+            players=np.hstack([path_players, self._brings[units, :n_splits]]),
         )
 
 
 def _first_alike(brings: NDArray[np.intp]) -> NDArray[np.intp]:
     """For each split of units the first that brings in the same player.
 
-    The player is left to that one.
+    In `brings` (n_units, max_splits) later ones are set to -1, in place.
     """
     first = np.tile(np.arange(brings.shape[1]), (len(brings), 1))
     for first_split, later_split in combinations(range(brings.shape[1]), 2):

@@ -30,7 +30,7 @@ def terms(d: int, order: int) -> list[tuple[int, ...]]:
     return list(combinations(range(d), order))
 
 
-def term_place(term: tuple[int, ...], d: NDArray[np.intp]) -> NDArray[np.intp]:
+def term_position(term: tuple[int, ...], d: NDArray[np.intp]) -> NDArray[np.intp]:
     """Position of terms among those of `d` conditions; all may be arrays."""
     if len(term) == 1:
         return term[0] + np.zeros_like(d)
@@ -62,7 +62,7 @@ def quadrature(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def total_of_points(
     products: NDArray[np.float64], ratios: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Sum over the first axis of products and ratios, which broadcast; in place."""
+    """Sum over the first axis of products times ratios, which broadcast."""
     total = products[0] * ratios[0]
     product_of_ratio = np.empty_like(total)
     for product, ratio in zip(products[1:], ratios[1:], strict=True):
@@ -119,9 +119,10 @@ class ProductRule:
         products[:, :, :1] = self.weights[:, None, None]
         for k in range(d):
             n = 2**k
-            below, above = products[:, :, :n], products[:, :, n : 2 * n]
-            np.multiply(below, self.on[:, k, :, None], out=above)
-            below *= self.off[:, k, :, None]
+            # Patterns without condition k come first, then the same ones with it.
+            without_k, with_k = products[:, :, :n], products[:, :, n : 2 * n]
+            np.multiply(without_k, self.on[:, k, :, None], out=with_k)
+            without_k *= self.off[:, k, :, None]
         return self._gains(products, pattern_bits(np.arange(2**d)[None, :], d))
 
     def _gains(
@@ -244,6 +245,11 @@ def comparison_gains(
     return gains
 
 
+# From positions of leaves with equally many conditions, d, to their gains at all
+# patterns: (n_leaves, n_terms, 2 ** d).
+TablesOfLeaves = Callable[[NDArray[np.intp]], NDArray[np.float64]]
+
+
 @dataclass(frozen=True, eq=False)
 class LeafTables:
     """Gains of leaves at all patterns, one table behind the other.
@@ -261,24 +267,21 @@ class LeafTables:
 
     @classmethod
     def of_leaves(
-        cls, n_conditions: NDArray[np.intp], order: int, make: Callable[..., Any]
+        cls, n_conditions: NDArray[np.intp], order: int, make: TablesOfLeaves
     ) -> LeafTables:
-        """Tables of leaves, made for equally many conditions at a time.
-
-        `make` turns positions of leaves into tables (n_leaves, n_terms, 2 ** d).
-        """
+        """Tables of leaves, made for equally many conditions at a time."""
         sizes = table_sizes(n_conditions, order)
         ends = 1 + np.cumsum(sizes)
         numbers = np.zeros(1 + sizes.sum())
         for d in np.unique(n_conditions[sizes > 0]):
-            at = np.flatnonzero(n_conditions == d)
-            places = (ends - sizes)[at, None] + np.arange(sizes[at[0]])
-            numbers[places] = make(at).reshape(len(at), -1)
+            leaves = np.flatnonzero(n_conditions == d)
+            positions = (ends - sizes)[leaves, None] + np.arange(sizes[leaves[0]])
+            numbers[positions] = make(leaves).reshape(len(leaves), -1)
         return cls(numbers, ends - sizes)
 
 
 def table_sizes(n_conditions: NDArray[np.intp], order: int) -> NDArray[np.intp]:
     """Numbers in the tables of leaves, from their numbers of conditions."""
-    most = n_conditions.max(initial=0)
-    sizes = [len(terms(d, order)) * 2**d for d in range(most + 1)]
+    max_conditions = n_conditions.max(initial=0)
+    sizes = [len(terms(d, order)) * 2**d for d in range(max_conditions + 1)]
     return np.array(sizes)[n_conditions]

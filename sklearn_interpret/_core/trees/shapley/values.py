@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,29 +28,65 @@ from sklearn_interpret._core.trees.shapley.patterns import (
     features_with_gaps,
 )
 from sklearn_interpret._core.trees.shapley.subtrees import cut_into_units
-from sklearn_interpret._core.trees.shapley.tables import column_table, term_place, terms
+from sklearn_interpret._core.trees.shapley.tables import (
+    column_table,
+    term_position,
+    terms,
+)
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.trees.shapley.subtrees import TreeUnits
 
-# Numbers in a block of tables, which fits the cache.
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the cache or take memory. Numbers in a block of tables:
 _AT_ONCE = 2**17
 # Largest number of rows in a block.
 MOST_AT_ONCE = 2**14
 # Rows whose totals are added together, and deep leaves valued together.
 _ADDED_AT_ONCE = 128
 _DEEP_AT_ONCE = 64
-# Largest number of splits of a unit, and units whose patterns are found together.
-_SPLITS_PER_UNIT = 3
+# Units whose patterns are found together.
 _UNITS_PER_GROUP = 256
 # Numbers in the tables of a share of the trees (64 megabytes).
 _NUMBERS_PER_SHARE = 2**23
+# Largest number of splits of a unit. Each further one doubles its table, and halves the
+# number of tables at most.
+_SPLITS_PER_UNIT = 3
 
 Game = PathDependentGame | InterventionalGame
 # Slices of the rows, and values of these: (n_keys, m).
 Blocks = Iterator[tuple[slice, NDArray[np.float64]]]
+
+
+class UnitTables(NamedTuple):
+    """Gains at the patterns of a unit, and the totals that they are added to."""
+
+    tables: NDArray[np.float64]  # (n_tables, 2 ** n_bits)
+    keys: list[int]  # (n_tables,): see `TreePlan.column_keys`
+
+
+@dataclass(frozen=True, eq=False)
+class UnitGroup:
+    """Units of several kinds whose patterns are found together.
+
+    Parameters
+    ----------
+    finder : PatternFinder
+        Finds the patterns.
+    tables : list of (list of UnitTables) or None
+        Tables of the units of each kind; None for single deep leaves.
+    """
+
+    finder: PatternFinder
+    tables: list[list[UnitTables] | None]
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """Memory of the finder and the tables."""
+        of_units = (unit for kind in self.tables for unit in kind or ())
+        return self.finder.nbytes + sum(unit.tables.nbytes for unit in of_units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +147,7 @@ class TreePlan:
         return self.ensemble.n_outputs * self.paths.n_players**order
 
     def column_keys(self, units: TreeUnits, order: int) -> NDArray[np.intp]:
-        """Place of the total of each output and term of units; -1 for zero terms."""
+        """Position of the total of each output and term of units; -1: zero terms."""
         n_players = self.paths.n_players
         columns = np.array(terms(units.n_bits, order), dtype=np.intp)
         players = np.sort(units.players[:, columns], axis=2)
@@ -165,38 +201,34 @@ class TreeShare:
         groups = self.groups(order, most_kept)
         for rows in _slices(len(codes), rows_at_once):
             totals = np.zeros((self.plan.n_keys(order), len(codes[rows])))
-            into = list(totals)
             gaps = features_with_gaps(self.plan.ensemble, codes[rows])
-            for finder, lookups in groups:
-                patterns = finder.find(codes[rows], gaps, scratch)
-                for units, lookup, of_units in zip(
-                    finder.groups, lookups, patterns, strict=True
+            for group in groups:
+                patterns = group.finder.find(codes[rows], gaps, scratch)
+                for units, tables, of_units in zip(
+                    group.finder.groups, group.tables, patterns, strict=True
                 ):
-                    if lookup is None:
-                        _add_deep(self.plan, self.game, units, of_units, order, into)
+                    if tables is None:
+                        _add_deep(self.plan, self.game, units, of_units, order, totals)
                     else:
-                        _look_up(lookup, of_units, into)
+                        _add_gains(tables, of_units, totals)
             yield rows, totals
 
-    def groups(self, order: int, most_kept: float) -> list[Any]:
+    def groups(self, order: int, most_kept: float) -> list[UnitGroup]:
         """As :meth:`make_groups`: those that the game has kept, or new ones.
 
         New ones are kept if all that is kept then takes at most `most_kept` bytes.
         """
-        tables, key = self.game.cached_tables, (order, self.trees.start)
-        if key in tables:
-            return tables[key][0]
+        cached, key = self.game.cached_groups, (order, self.trees.start)
+        if key in cached:
+            return cached[key]
         groups = list(self.make_groups(order))
-        size = sum(map(_group_bytes, groups))
-        if size + sum(n_bytes for _, n_bytes in tables.values()) <= most_kept:
-            tables[key] = groups, size
+        all_groups = chain(groups, *cached.values())
+        if sum(group.n_bytes for group in all_groups) <= most_kept:
+            cached[key] = groups
         return groups
 
-    def make_groups(self, order: int) -> Iterator[tuple[PatternFinder, list[Any]]]:
-        """Units whose patterns are found together: a PatternFinder, and tables by kind.
-
-        Tables are as `_lookups` gives them; None for deep units.
-        """
+    def make_groups(self, order: int) -> Iterator[UnitGroup]:
+        """The units of the share, and their tables, some at a time."""
         plan, trees = self.plan, self.trees
         n_units = np.sum(
             [_units_of_trees(plan.ensemble, units) for units in plan.units], axis=0
@@ -205,28 +237,25 @@ class TreeShare:
         nodes = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)[edges]
         units = [of_kind for of_kind in plan.units if of_kind.n_bits >= order]
         ends = [np.searchsorted(of_kind.root, nodes) for of_kind in units]
-        flat = [
+        shallow = [
             of_kind[end[0] : end[-1]]
             for of_kind, end in zip(units, ends, strict=True)
             if not of_kind.is_deep
         ]
-        lookups: list[Any] = _lookups(plan, self.game, flat, order) if flat else []
-        lookups += [None] * (len(units) - len(flat))
+        tables: list[list[UnitTables] | None] = [None] * len(units)  # deep units last
+        if shallow:
+            tables[: len(shallow)] = _tables_by_kind(plan, self.game, shallow, order)
         for group in range(len(edges) - 1):
-            group_units, tables = [], []
-            for of_kind, lookup, end in zip(units, lookups, ends, strict=True):
+            group_units, group_tables = [], []
+            for of_kind, kind_tables, end in zip(units, tables, ends, strict=True):
                 start, stop = end[group], end[group + 1]
                 if start < stop:
                     group_units.append(of_kind[start:stop])
-                    tables.append(lookup and lookup[start - end[0] : stop - end[0]])
-            yield PatternFinder(plan.ensemble, plan.paths, group_units), tables
-
-
-def _group_bytes(group: tuple[PatternFinder, list[Any]]) -> int:
-    """Memory of a PatternFinder, and of its tables."""
-    finder, lookups = group
-    tables = (table for lookup in lookups if lookup for table, _ in lookup)
-    return finder.nbytes + sum(table.nbytes for table in tables)
+                    group_tables.append(
+                        kind_tables and kind_tables[start - end[0] : stop - end[0]]
+                    )
+            finder = PatternFinder(plan.ensemble, plan.paths, group_units)
+            yield UnitGroup(finder, group_tables)
 
 
 def _share_alone(
@@ -253,7 +282,7 @@ def _spread(costs: NDArray[Any], most: float, multiple: int = 1) -> NDArray[np.i
     return np.append(np.flatnonzero(np.diff(run, prepend=-1)), len(costs))
 
 
-def _slices(n_rows: int, rows_at_once: int) -> Iterator[Any]:
+def _slices(n_rows: int, rows_at_once: int) -> Iterator[slice]:
     starts = range(0, n_rows, rows_at_once)
     return (slice(start, start + rows_at_once) for start in starts)
 
@@ -266,11 +295,7 @@ class DirectValues:
     game: Game
 
     def blocks(
-        self,
-        codes: NDArray[np.integer],
-        order: int,
-        rows_at_once: int,
-        most_kept: float,
+        self, codes: NDArray[np.intp], order: int, rows_at_once: int, most_kept: float
     ) -> Blocks:
         """Values of the rows, block by block."""
         for rows in _slices(len(codes), rows_at_once):
@@ -322,14 +347,14 @@ def task_blocks(share: TreeShare | DirectValues, *arguments: Any) -> Blocks:
     return share.blocks(*arguments)
 
 
-def add_blocks(into: NDArray[np.float64], blocks: Blocks) -> None:
-    """Add blocks of tasks to an array, of the shape of `shapley_values`."""
-    shape = into.shape[:-1]
+def add_blocks(values: NDArray[np.float64], blocks: Blocks) -> None:
+    """Add blocks of tasks to `values` in place, of the shape of `shapley_values`."""
+    shape = values.shape[:-1]
     for rows, totals in blocks:
-        here, totals = into[..., rows], totals.reshape(*shape, -1)
+        block_values, totals = values[..., rows], totals.reshape(*shape, -1)
         # Few rows at a time: one of the arrays has rows far apart in memory.
-        for some in _slices(totals.shape[-1], _ADDED_AT_ONCE):
-            here[..., some] += totals[..., some]
+        for chunk in _slices(totals.shape[-1], _ADDED_AT_ONCE):
+            block_values[..., chunk] += totals[..., chunk]
 
 
 def shapley_values(
@@ -351,36 +376,37 @@ def shapley_values(
     return values
 
 
-def _look_up(
-    lookup: list[tuple[NDArray[np.float64], list[int]]],
-    patterns: NDArray[np.uint8],
-    into: list[NDArray[np.float64]],
+def _add_gains(
+    tables: list[UnitTables], patterns: NDArray[np.uint8], totals: NDArray[np.float64]
 ) -> None:
-    """Add the gains of rows in units."""
+    """Add the gains of rows in units to `totals` (n_keys, n_rows) in place."""
     # Into the same memory each time; wrapping is the fastest mode of `take`.
-    n_columns = max(len(keys) for _, keys in lookup)
-    gains = np.empty((n_columns, patterns.shape[1]))
-    places = np.empty(patterns.shape[1], dtype=np.intp)
-    for (table, keys), pattern in zip(lookup, patterns, strict=True):
-        places[:] = pattern
-        gains_of_keys = table.take(places, axis=1, out=gains[: len(keys)], mode="wrap")
-        for key, gain in zip(keys, gains_of_keys, strict=True):
-            np.add(into[key], gain, out=into[key])
+    n_columns = max(len(unit.keys) for unit in tables)
+    buffer = np.empty((n_columns, patterns.shape[1]))
+    positions = np.empty(patterns.shape[1], dtype=np.intp)
+    of_keys = list(totals)  # views
+    for unit, unit_patterns in zip(tables, patterns, strict=True):
+        positions[:] = unit_patterns
+        gains = unit.tables.take(
+            positions, axis=1, out=buffer[: len(unit.keys)], mode="wrap"
+        )
+        for key, gain in zip(unit.keys, gains, strict=True):
+            np.add(of_keys[key], gain, out=of_keys[key])
 
 
-def _lookups(
-    plan: TreePlan, game: Game, flat: list[TreeUnits], order: int
-) -> list[list[tuple[NDArray[np.float64], list[Any]]]]:
-    """For each unit its tables, (n_tables, 2 ** n_bits), and their keys."""
-    leaf_tables = game.leaf_tables(flat, order)
-    ends = np.cumsum([units.leaves.size for units in flat])
+def _tables_by_kind(
+    plan: TreePlan, game: Game, units_by_kind: list[TreeUnits], order: int
+) -> list[list[UnitTables]]:
+    """The tables of each unit, kind by kind."""
+    leaf_tables = game.leaf_tables(units_by_kind, order)
+    ends = np.cumsum([units.leaves.size for units in units_by_kind])
     starts = np.split(leaf_tables.start, ends[:-1])
-    lookups, scratch, numbers = [], Scratch(), leaf_tables.numbers
-    for units, start in zip(flat, starts, strict=True):
+    tables_by_kind, scratch, numbers = [], Scratch(), leaf_tables.numbers
+    for units, start in zip(units_by_kind, starts, strict=True):
         start = start.reshape(units.leaves.shape)
         n_columns = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
         step = max(1, _AT_ONCE // (n_columns * 2**units.n_bits))
-        lookup: list[tuple[NDArray[np.float64], list[Any]]] = []
+        of_kind: list[UnitTables] = []
         for first in range(0, len(units), step):
             chunk = slice(first, first + step)
             chunk_units = units[chunk]
@@ -391,9 +417,9 @@ def _lookups(
             used = keys >= 0
             by_unit = np.split(tables[used], np.cumsum(used.sum(axis=1))[:-1])
             keys_of_units = [key[key >= 0].tolist() for key in keys]
-            lookup += zip(by_unit, keys_of_units, strict=True)
-        lookups.append(lookup)
-    return lookups
+            of_kind += map(UnitTables, by_unit, keys_of_units)
+        tables_by_kind.append(of_kind)
+    return tables_by_kind
 
 
 def _unit_tables(
@@ -419,13 +445,15 @@ def _unit_tables(
     for leaf, d in enumerate(units.n_conditions.T):
         patterns = units.leaf_patterns(leaf) + starts[:, leaf, None]
         values = ensemble.value[units.leaves[:, leaf]].T[..., None]
-        positions = scratch.empty("at", patterns.shape, np.intp)
+        positions = scratch.empty("positions", patterns.shape, np.intp)
         gains, products = (
             scratch.empty(name, patterns.shape, np.float64)
             for name in ("gains", "products")
         )
         for term in terms(d.max(initial=0), order):
-            np.add(patterns, term_place(term, d)[:, None] << d[:, None], out=positions)
+            np.add(
+                patterns, term_position(term, d)[:, None] << d[:, None], out=positions
+            )
             positions[term[-1] >= d] = 0
             numbers.take(positions, out=gains, mode="wrap")
             if term[-1] < units.n_path:  # the same players in all units
@@ -445,22 +473,27 @@ def _add_deep(
     units: TreeUnits,
     patterns: NDArray[Any],
     order: int,
-    into: list[NDArray[np.float64]],
+    totals: NDArray[np.float64],
 ) -> None:
-    """Value single leaves at the patterns that occur, and hand these to the rows."""
+    """Value single leaves at the patterns that occur; add to `totals` in place."""
     keys = plan.column_keys(units, order)
     n_terms = len(terms(units.n_bits, order))
     for start in range(0, len(units), _DEEP_AT_ONCE):
         chunk = slice(start, start + _DEEP_AT_ONCE)
-        owner, occurring, positions = distinct_patterns(patterns[chunk], units.n_bits)
-        gains = game.deep_gains(units.root[chunk], owner, occurring, order)
+        distinct = distinct_patterns(patterns[chunk], units.n_bits)
+        gains = game.deep_gains(
+            units.root[chunk], distinct.unit, distinct.pattern, order
+        )
         values = plan.ensemble.value[units.root[chunk]]
-        ends = np.searchsorted(owner, np.arange(len(values) + 1))
-        for leaf, at_rows in enumerate(positions):
+        ends = np.searchsorted(distinct.unit, np.arange(len(values) + 1))
+        for leaf, position in enumerate(distinct.position):
             leaf_gains = gains[:, ends[leaf] : ends[leaf + 1]]
-            at_rows = at_rows - ends[leaf]
             for output in np.flatnonzero(values[leaf]):
-                added = (values[leaf, output] * leaf_gains).take(at_rows, axis=1)
+                row_gains = (values[leaf, output] * leaf_gains).take(
+                    position - ends[leaf], axis=1
+                )
                 of_output = slice(output * n_terms, (output + 1) * n_terms)
-                for key, gain in zip(keys[start + leaf, of_output], added, strict=True):
-                    np.add(into[key], gain, out=into[key])
+                for key, gain in zip(
+                    keys[start + leaf, of_output], row_gains, strict=True
+                ):
+                    totals[key] += gain

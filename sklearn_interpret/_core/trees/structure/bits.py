@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 WORD = np.dtype("<u8")
 _ALL = WORD.type(2**64 - 1)
 
-# Words of the sets of nodes' rows that are evaluated together: 4 MB, a cache of the
-# last level. benchmarks/bench_trees.py times them, as all sizes of blocks here.
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the cache. Words of the sets of nodes' rows, 4 MB:
 _MOST_WORDS = 2**19
-# Bytes of sets that are weighed together; their sums, 128 kB, fit the cache.
+# Bytes of sets whose rows' weights are summed; the sums take 128 kB.
 _MOST_OCTETS = 2**14
 
 
@@ -76,18 +76,18 @@ class RowBits:
             present = np.bincount(codes[:, column], minlength=n_codes[j]) > 0
             # Tables hold the rows with up to the first, second, ... of the codes that
             # occur: this is the row of the tables for each code.
-            upto = height + np.cumsum(present)
+            table_row = height + np.cumsum(present)
             first = self._first_position[j]
-            self._row_of_code[first : first + n_codes[j]] = upto
+            self._row_of_code[first : first + n_codes[j]] = table_row
             self._start[int(j)] = height
             # Every bit is added once, so that the sums are unions.
-            position = upto[codes[:, column]] * self.n_words + word
+            position = table_row[codes[:, column]] * self.n_words + word
             np.add.at(self._tables.reshape(-1), position, bit)
-            table = self._tables[height : upto[-1] + 1]
+            table = self._tables[height : table_row[-1] + 1]
             np.bitwise_or.accumulate(table, axis=0, out=table)
             if present[-1]:  # the last code stands for missing values
                 self._missing[int(j)] = table[-1] ^ table[-2]
-            height = upto[-1] + 1
+            height = table_row[-1] + 1
 
     def lefts(self, nodes: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Rows that would go to the left at inner nodes (m,): bits (m, n_words).
@@ -135,6 +135,14 @@ class RowBits:
         return sets
 
 
+class _LeavesOfBit(NamedTuple):
+    """Leaves whose number in their tree has one of its bits set."""
+
+    trees: NDArray[np.intp]  # (m,): trees that have such leaves
+    leaves: NDArray[np.intp]  # (n,): tree by tree
+    starts: NDArray[np.intp]  # (m,): position of each tree's first one
+
+
 class LeafFinder:
     """Finds the leaf of each tree that rows reach, for many rows together.
 
@@ -155,11 +163,11 @@ class LeafFinder:
         tree = np.repeat(np.arange(ensemble.n_trees), sizes)
         number = np.arange(len(self.leaves)) - self._first[tree]
         self._dtype = np.min_scalar_type(number.max(initial=0))
-        self._unions = []
+        self._leaves_of_bits: list[_LeavesOfBit] = []
         for bit in range(int(number.max(initial=0)).bit_length()):
             on = np.flatnonzero(number >> bit & 1)
             trees, starts = np.unique(tree[on], return_index=True)
-            self._unions.append((trees, self.leaves[on], starts))
+            self._leaves_of_bits.append(_LeavesOfBit(trees, self.leaves[on], starts))
 
     @property
     def block_rows(self) -> int:
@@ -175,16 +183,23 @@ class LeafFinder:
         for nodes in trees.levels()[1:]:
             left, right = nodes[::2], nodes[1::2]
             splits = trees.parents[left]
-            here, to_left = reached.take(splits, axis=0), bits.lefts(splits)
-            to_left &= here
-            reached[left], reached[right] = to_left, here ^ to_left
+            at_splits, go_left = reached.take(splits, axis=0), bits.lefts(splits)
+            go_left &= at_splits
+            reached[left], reached[right] = go_left, at_splits ^ go_left
         number = np.zeros((trees.n_trees, len(codes)), dtype=self._dtype)
-        for bit, (among, leaves, starts) in enumerate(self._unions):
-            union = np.bitwise_or.reduceat(reached.take(leaves, axis=0), starts, axis=0)
-            octets = union.view(np.uint8)
+        for bit, of_bit in enumerate(self._leaves_of_bits):
+            sets = reached.take(of_bit.leaves, axis=0)
+            octets = np.bitwise_or.reduceat(sets, of_bit.starts, axis=0).view(np.uint8)
             on = np.unpackbits(octets, axis=1, count=len(codes), bitorder="little")
-            number[among] |= on.astype(self._dtype) << self._dtype.type(bit)
+            number[of_bit.trees] |= on.astype(self._dtype) << self._dtype.type(bit)
         return self.leaves.take(number + self._first[:, None])
+
+
+class Narrowing(NamedTuple):
+    """Conditions that hold only where their previous ones do, which come before."""
+
+    narrowed: slice
+    previous: NDArray[np.intp]  # position of the previous condition of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,15 +216,14 @@ class Conditions:
         The nodes of the splits above them.
     sides : ndarray of shape (m, 1), uint64
         Masks that turn the rows that go left into those that reach the node.
-    narrowings : tuple of (slice, ndarray)
-        Steps in which conditions are narrowed: their slice, and positions of the
-        conditions that narrow them.
+    narrowings : tuple of Narrowing
+        Steps in which conditions are narrowed, in order.
     """
 
     nodes: NDArray[np.intp]
     parents: NDArray[np.intp]
     sides: NDArray[np.uint64]
-    narrowings: tuple[tuple[slice, NDArray[np.intp]], ...]
+    narrowings: tuple[Narrowing, ...]
 
     @classmethod
     def of_nodes(
@@ -224,7 +238,7 @@ class Conditions:
             position[ready] = np.arange(n_before, n_before + len(ready))
             if n_before:
                 narrowed = slice(n_before, n_before + len(ready))
-                narrowings.append((narrowed, position[paths.previous[ready]]))
+                narrowings.append(Narrowing(narrowed, position[paths.previous[ready]]))
             ordered.append(ready)
             n_before += len(ready)
             is_ready = position[paths.previous[waiting]] >= 0

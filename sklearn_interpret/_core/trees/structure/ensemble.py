@@ -19,11 +19,15 @@ NODE_FIELDS = ("feature", "threshold", "missing_left", "category_set", "value", 
 
 # Pairs of a row and a tree that are routed together: some tens of megabytes.
 _MOST_PAIRS = 2**19
-# Pairs of a row and a tree that go down together: their few arrays fit the cache.
+# Pairs of a row and a tree that go down together. Chosen by hand: smaller blocks call
+# numpy more often, larger ones leave the cache.
 _PAIRS_IN_CACHE = 2**15
-# Fewer rows than bits of a word, and trees of more nodes, are routed faster row by row:
-# bits cost the nodes, rows cost the depth. benchmarks/bench_trees.py times few rows.
-_MANY_ROWS, _MOST_NODES = 64, 1000
+# Rows from which, and largest mean number of nodes of a tree up to which, rows are
+# routed together as bits of words. The time of bits grows with the number of nodes,
+# that of single rows with the depth. The first is the number of bits of a word, the
+# second is chosen by hand.
+_MANY_ROWS = 64
+_MOST_NODES = 1000
 
 
 class TreeEnsemble(TreeNodes):
@@ -61,7 +65,7 @@ class TreeEnsemble(TreeNodes):
     def _routed(
         self, codes: NDArray[np.integer], width: int = 1
     ) -> Iterator[tuple[slice, NDArray[np.intp]]]:
-        """Some rows after the other, and their leaves (n_trees, n)."""
+        """Yield slices of rows, and their leaves (n_trees, n)."""
         step = max(1, _MOST_PAIRS // max(1, self.n_trees * width))
         route = self._route
         small = 0 < self.n_nodes <= _MOST_NODES * self.n_trees
@@ -77,7 +81,7 @@ class TreeEnsemble(TreeNodes):
         leaves = np.empty((self.n_trees, len(codes)), dtype=np.intp)
         step = max(1, _PAIRS_IN_CACHE // max(1, len(codes)))
         flat, starts = np.ravel(codes), np.arange(len(codes)) * self.n_features
-        plain = not len(self.categories_left) and not self._any_missing(codes)
+        by_rank = not len(self.categories_left) and not self._any_missing(codes)
         for start in range(0, self.n_trees, step):
             roots = self.roots[start : start + step]
             node, row = np.repeat(roots, len(codes)), np.tile(starts, len(roots))
@@ -85,17 +89,16 @@ class TreeEnsemble(TreeNodes):
             position = np.arange(len(node))
             while len(node):
                 feature = self.feature[node]
-                under_way = feature >= 0
-                if not under_way.all():
-                    reached[position] = node
-                    node, row, position, feature = (
-                        each[under_way] for each in (node, row, position, feature)
-                    )
-                here = flat[row + feature]
-                if plain:
-                    left = here <= self.split_codes.rank[node]
+                inner = feature >= 0
+                if not inner.all():
+                    reached[position] = node  # overwritten where the node is inner
+                    node, row = node[inner], row[inner]
+                    position, feature = position[inner], feature[inner]
+                split_codes = flat[row + feature]
+                if by_rank:
+                    left = split_codes <= self.split_codes.rank[node]
                 else:
-                    left = self.goes_left(node, here)
+                    left = self.goes_left(node, split_codes)
                 node = self._children[2 * node + ~left]
         return leaves
 
@@ -199,12 +202,12 @@ def join_trees(
     offset = np.repeat(starts, sizes).astype(np.intp)
     left = _column(trees, "left", np.intp)
     right = _column(trees, "right", np.intp)
-    leaf = left < 0
+    is_leaf = left < 0
     sets = [_table(tree.categories_left) for tree in trees]
     known_tables = [_table(tree.categories_known) for tree in trees]
     first_set = np.cumsum([0, *map(len, sets)])[: len(trees)]
     category_set = _column(trees, "category_set", np.intp)
-    categorical = (category_set >= 0) & ~leaf
+    categorical = (category_set >= 0) & ~is_leaf
     category_set = np.where(
         categorical, category_set + np.repeat(first_set, sizes).astype(np.intp), -1
     )
@@ -214,15 +217,15 @@ def join_trees(
         value[:] = np.concatenate([np.asarray(tree.value) for tree in trees])
     return TreeEnsemble(
         roots=starts,
-        left=np.where(leaf, -1, left + offset),
-        right=np.where(leaf, -1, right + offset),
-        feature=np.where(leaf, -1, _column(trees, "feature", np.intp)),
-        threshold=np.where(leaf | categorical, np.nan, threshold),
-        missing_left=_column(trees, "missing_left", np.bool_) & ~leaf,
+        left=np.where(is_leaf, -1, left + offset),
+        right=np.where(is_leaf, -1, right + offset),
+        feature=np.where(is_leaf, -1, _column(trees, "feature", np.intp)),
+        threshold=np.where(is_leaf | categorical, np.nan, threshold),
+        missing_left=_column(trees, "missing_left", np.bool_) & ~is_leaf,
         category_set=category_set,
         categories_left=stacked_tables(sets),
         categories_known=stacked_tables(known_tables),
-        value=np.where(leaf[:, None], value, 0.0),
+        value=np.where(is_leaf[:, None], value, 0.0),
         cover=_column(trees, "cover", np.float64),
         base=base,
         n_features=int(n_features),
@@ -232,6 +235,7 @@ def join_trees(
 
 
 def _column(trees: list[Tree], name: str, dtype: DTypeLike) -> NDArray[Any]:
+    """One field of all trees, one entry for each node: (n_nodes,)."""
     arrays = [getattr(tree, name) for tree in trees]
     # Most are arrays already, of very many trees.
     if not all(isinstance(array, np.ndarray) and array.ndim for array in arrays):
@@ -251,6 +255,7 @@ _NO_TABLE = np.zeros((0, 0), dtype=bool)
 
 
 def _table(rows: _Column) -> NDArray[np.bool_]:
+    """A category table: (n_sets, n_categories)."""
     return np.asarray(rows, dtype=bool) if len(rows) else _NO_TABLE
 
 
@@ -267,9 +272,9 @@ def stacked_tables(tables: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
 
 def cover_shares(ensemble: TreeEnsemble) -> NDArray[np.float64]:
     """Share of each node in its parent's cover; halves where there is none."""
-    above = ensemble.cover[ensemble.parents]
+    parent_cover = ensemble.cover[ensemble.parents]
     halves = np.full(ensemble.n_nodes, 0.5)
-    shares = np.divide(ensemble.cover, above, out=halves, where=above > 0)
+    shares = np.divide(ensemble.cover, parent_cover, out=halves, where=parent_cover > 0)
     shares[ensemble.parents < 0] = 1
     return shares
 
@@ -278,10 +283,9 @@ def node_means(ensemble: TreeEnsemble) -> NDArray[np.float64]:
     """Mean value of the leaves below each node, by their cover: (n_nodes, k)."""
     means, shares = ensemble.value.copy(), cover_shares(ensemble)[:, None]
     levels = list(pairwise(ensemble.levels()))
-    for above, level in reversed(levels):
-        contributions = shares[level] * means[level]
-        splits = above[~ensemble.is_leaf[above]]
-        means[splits] = (
-            contributions[::2] + contributions[1::2]
-        )  # siblings are side by side
+    for parents, children in reversed(levels):
+        contributions = shares[children] * means[children]
+        splits = parents[~ensemble.is_leaf[parents]]
+        # Siblings are side by side.
+        means[splits] = contributions[::2] + contributions[1::2]
     return means

@@ -55,10 +55,12 @@ def merged(ensembles: list[TreeEnsemble]) -> TreeEnsemble:
     nodes = np.cumsum([0, *(trees.n_nodes for trees in ensembles)])
     sets = np.cumsum([0, *map(len, tables)])
 
-    def shifted(name: str, by: NDArray[np.intp]) -> NDArray[np.intp]:
-        indices = (getattr(trees, name) for trees in ensembles)
-        moved = [np.where(i < 0, -1, i + n) for i, n in zip(indices, by, strict=False)]
-        return np.concatenate(moved).astype(np.intp)
+    def shifted(name: str, offsets: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Indices of all ensembles, each raised by an offset; -1 stays."""
+        indices = [getattr(trees, name) for trees in ensembles]
+        offset = np.repeat(offsets[:-1], [len(index) for index in indices])
+        index = np.concatenate(indices)
+        return np.where(index < 0, -1, index + offset).astype(np.intp)
 
     columns: dict[str, Any] = {
         name: np.concatenate([getattr(trees, name) for trees in ensembles])
@@ -109,18 +111,18 @@ def in_float64(trees: TreeEnsemble) -> TreeEnsemble:
     Every threshold is replaced by the largest float64 that the old comparison sends to
     the left, so that no row changes its leaf.
     """
-    largest = trees.threshold
+    threshold = trees.threshold
     with np.errstate(over="ignore"):  # numbers past the largest one are infinite
         if trees.precision == np.float32:
-            below = _rounded_down(largest)
+            largest = _rounded_down(threshold)  # float32 that goes to the left
             if trees.strict:
-                reached = below.astype(np.float64) == largest
-                below = np.where(reached, _previous(below), below)
-            largest = _last_rounded_to(below)
+                is_equal = largest.astype(np.float64) == threshold
+                largest = np.where(is_equal, _previous(largest), largest)
+            threshold = _last_rounded_to(largest)
         elif trees.strict:
-            largest = np.nextafter(largest, -np.inf)
+            threshold = np.nextafter(threshold, -np.inf)
     return replace(
-        trees, threshold=largest, precision=np.dtype(np.float64), strict=False
+        trees, threshold=threshold, precision=np.dtype(np.float64), strict=False
     )
 
 
@@ -132,17 +134,17 @@ def _previous(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
 def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
     """The largest float32 up to each float64."""
     nearest = numbers.astype(np.float32)
-    above = nearest.astype(np.float64) > numbers
-    return np.where(above, _previous(nearest), nearest)
+    is_above = nearest.astype(np.float64) > numbers
+    return np.where(is_above, _previous(nearest), nearest)
 
 
 def _last_rounded_to(numbers: NDArray[np.float32]) -> NDArray[np.float64]:
     """The largest float64 that is cast to at most the float32, for each of them."""
     following = np.nextafter(numbers, np.float32(np.inf))
-    # The successor of the largest float32, if its exponents had no end.
-    beyond = 2.0**128
-    low = np.clip(numbers.astype(np.float64), -beyond, beyond)
-    high = np.clip(following.astype(np.float64), -beyond, beyond)
+    # In place of infinity: the successor of the largest float32, if it had one.
+    limit = 2.0**128
+    low = np.clip(numbers.astype(np.float64), -limit, limit)
+    high = np.clip(following.astype(np.float64), -limit, limit)
     middle = low + (high - low) / 2
     is_low = middle.astype(np.float32) <= numbers  # ties go to the even number
     last = np.where(is_low, middle, np.nextafter(middle, -np.inf))

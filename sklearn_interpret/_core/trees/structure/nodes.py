@@ -136,28 +136,28 @@ class SplitCodes:
             with np.errstate(over="ignore"):  # beyond float32 is infinite, as it should
                 numbers = columns.astype(self.precision, copy=False)
             numbers = numbers.astype(np.float64, copy=False)
-            here = codes[start : start + AT_ONCE]
+            rows = slice(start, start + AT_ONCE)
             for j, search in enumerate(searches):
-                here[:, j] = search(numbers[j])
+                codes[rows, j] = search(numbers[j])
             for j in np.flatnonzero(self.categorical).tolist():
                 is_known = (columns[j] >= 0) & (columns[j] < self.missing[j])
-                here[:, j] = np.where(is_known, columns[j], self.missing[j])
-            absent, rows = np.nonzero(np.isnan(numbers))
-            here[rows, absent] = self.missing[absent]
+                codes[rows, j] = np.where(is_known, columns[j], self.missing[j])
+            missing, row = np.nonzero(np.isnan(numbers))
+            codes[start + row, missing] = self.missing[missing]
         return codes
 
 
 def _by_group(
     feature: NDArray[np.intp], mask: NDArray[np.bool_]
 ) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Inner nodes of a mask, feature by feature."""
+    """Yield each feature, and the inner nodes of a mask that split on it."""
     nodes = np.flatnonzero(mask & (feature >= 0))
     if len(nodes) == 0:
         return
-    owner = feature[nodes]
+    node_feature = feature[nodes]
     # Short integers are sorted fast.
-    owner = owner.astype(np.min_scalar_type(owner.max()))
-    nodes = nodes[np.argsort(owner, kind="stable")]
+    node_feature = node_feature.astype(np.min_scalar_type(node_feature.max()))
+    nodes = nodes[np.argsort(node_feature, kind="stable")]
     starts = np.flatnonzero(np.diff(feature[nodes])) + 1
     for group in np.split(nodes, starts):
         yield feature[group[0]], group
@@ -268,6 +268,7 @@ class TreeNodes:
 
     @cached_property
     def _levels(self) -> tuple[NDArray[np.intp], ...]:
+        """Node indices by depth: see :meth:`levels`."""
         levels = []
         nodes = self.roots
         while len(nodes):

@@ -1,4 +1,7 @@
-"""Contributions of the splits on decision paths to outputs (Saabas)."""
+"""Contributions of the splits on decision paths to outputs (Saabas 2014).
+
+A split contributes the mean of the child that a row goes to less that of its node.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,10 +11,11 @@ from scipy import sparse
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble, node_means
 
-# Trees whose leaves' contributions are in the cache together.
+# Trees whose leaves' contributions are added together. Chosen by hand: with more their
+# tables leave the cache.
 _TREES_OF_PASS = 8
-# Tables of leaves with more columns hold too many zeros: steps are added one by one.
-# benchmarks/bench_decomposition.py times both.
+# Largest number of columns of a table of leaves, chosen by hand. Tables with more would
+# hold mostly zeros: then the steps of paths are added one by one.
 _MOST_COLUMNS = 64
 
 
@@ -59,8 +63,8 @@ class PathContributions:
         trees = self.ensemble
         leaves = trees.apply_codes(codes)
         values = np.zeros((len(codes), self.n_columns, trees.n_outputs))
-        few = self.n_columns * trees.n_outputs <= _MOST_COLUMNS
-        add = self._add_by_leaf if few else self._add_by_step
+        is_narrow = self.n_columns * trees.n_outputs <= _MOST_COLUMNS
+        add = self._add_by_leaf if is_narrow else self._add_by_step
         for start in range(0, trees.n_trees, _TREES_OF_PASS):
             add(values, leaves[:, start : start + _TREES_OF_PASS])
         return values, trees.base + trees.value.take(leaves, axis=0).sum(axis=1)
@@ -68,7 +72,7 @@ class PathContributions:
     def _add_by_leaf(
         self, values: NDArray[np.float64], leaves: NDArray[np.intp]
     ) -> None:
-        """Add what leaves (m, n_trees) contribute, by a table of those reached."""
+        """Add what leaves (m, n_trees) contribute to `values`, by a table of leaves."""
         first = leaves.min()
         reached = np.zeros(leaves.max() - first + 1, dtype=bool)
         reached[leaves - first] = True
@@ -87,7 +91,7 @@ class PathContributions:
     def _add_by_step(
         self, values: NDArray[np.float64], leaves: NDArray[np.intp]
     ) -> None:
-        """Add what leaves (m, n_trees) contribute: all steps of all rows."""
+        """Add what leaves (m, n_trees) contribute to `values`, step by step."""
         steps = self._steps_up(leaves.ravel())
         pair, column, change = map(np.concatenate, zip(*steps, strict=True))
         cell = pair // leaves.shape[1] * self.n_columns + column
@@ -103,13 +107,14 @@ class PathContributions:
 
         There is at least one step, of no leaf where there are no leaves.
         """
-        node, owner = leaves.astype(np.int32), np.arange(len(leaves))
+        node, position = leaves.astype(np.int32), np.arange(len(leaves))
         while True:
             parents = self._parents[node]
             inner = parents >= 0
             if not inner.all():
-                node, owner, parents = node[inner], owner[inner], parents[inner]
-            yield owner, self._column[node], self._change[node]
+                node, position = node[inner], position[inner]
+                parents = parents[inner]
+            yield position, self._column[node], self._change[node]
             if not len(node):
                 return
             node = parents

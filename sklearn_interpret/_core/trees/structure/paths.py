@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.nodes import TreeNodes
+
+
+class _ConditionLists(NamedTuple):
+    """Conditions of all nodes: those of a node by slot stand `strides` apart."""
+
+    starts: NDArray[np.intp]  # (n_nodes,): position of each node's first condition
+    strides: NDArray[np.intp]  # (n_nodes,)
+    conditions: NDArray[np.int32]  # the nodes that name them
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,45 +77,49 @@ class TreePaths:
         n_conditions = np.zeros(shape, dtype=np.intp)
         splits = ensemble.roots[~ensemble.is_leaf[ensemble.roots]]
         # Conditions of the splits of a level, and their players, by slot; -1 behind.
-        above, owners = np.empty((2, 0, len(splits)), dtype=np.int32)
+        split_conditions, split_players = np.empty((2, 0, len(splits)), dtype=np.int32)
         while len(splits):
-            new = players[ensemble.feature[splits]].astype(np.int32)
-            # Slots and positions of splits whose player has a condition above.
-            repeated = np.divmod(np.flatnonzero(owners == new), len(splits))
-            split_slot, last = n_conditions[splits], np.full(len(splits), -1)
-            count = split_slot + 1
-            split_slot[repeated[1]], last[repeated[1]] = repeated[0], above[repeated]
-            count[repeated[1]] -= 1
+            new_player = players[ensemble.feature[splits]].astype(np.int32)
+            new_slot, new_count = n_conditions[splits], n_conditions[splits] + 1
+            new_previous = np.full(len(splits), -1)
+            # Splits whose player has a condition already, and its slot.
+            repeated_slot, repeated = np.nonzero(split_players == new_player)
+            new_slot[repeated] = repeated_slot
+            new_count[repeated] -= 1
+            new_previous[repeated] = split_conditions[repeated_slot, repeated]
             children = np.column_stack([ensemble.left[splits], ensemble.right[splits]])
-            for into, values in (
-                (player, new),
-                (previous, last),
-                (slot, split_slot),
-                (n_conditions, count),
-            ):
-                into[children] = values[:, None]
+            player[children] = new_player[:, None]
+            previous[children] = new_previous[:, None]
+            slot[children] = new_slot[:, None]
+            n_conditions[children] = new_count[:, None]
             inner = np.flatnonzero(~ensemble.is_leaf[children])
             parent, splits = inner // 2, children.ravel()[inner]
-            above = _one_level_down(above, parent, split_slot[parent], splits)
-            owners = _one_level_down(owners, parent, split_slot[parent], new[parent])
+            split_conditions = _lists_of_children(
+                split_conditions, parent, new_slot[parent], splits
+            )
+            split_players = _lists_of_children(
+                split_players, parent, new_slot[parent], new_player[parent]
+            )
         return cls(ensemble, player, previous, slot, n_conditions, n_players)
 
     @cached_property
-    def _lists(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int32]]:
-        """Positions of each node's first condition, distances to its next, and all."""
+    def _lists(self) -> _ConditionLists:
+        """The conditions of all nodes, level by level."""
         starts, strides = np.zeros((2, self.ensemble.n_nodes), dtype=np.intp)
-        above = np.empty((0, self.ensemble.n_trees), dtype=np.int32)
+        lists = np.empty((0, self.ensemble.n_trees), dtype=np.int32)  # of a level
         blocks, n_before, last = [], 0, self.ensemble.roots[:0]
         for nodes in self.ensemble.levels():
             if len(last):  # not at the roots
-                parent = np.arange(len(nodes)) // 2
                 splits = np.flatnonzero(~self.ensemble.is_leaf[last])
-                above = _one_level_down(above, splits[parent], self.slot[nodes], nodes)
+                parent = splits[np.arange(len(nodes)) // 2]
+                lists = _lists_of_children(lists, parent, self.slot[nodes], nodes)
             starts[nodes] = n_before + np.arange(len(nodes))
             strides[nodes] = len(nodes)
-            blocks.append(above.ravel())
-            n_before, last = n_before + above.size, nodes
-        return starts, strides, np.concatenate(blocks or [above.ravel()])
+            blocks.append(lists.ravel())
+            n_before, last = n_before + lists.size, nodes
+        return _ConditionLists(
+            starts, strides, np.concatenate(blocks or [lists.ravel()])
+        )
 
     @property
     def conditions(self) -> NDArray[np.int32]:
@@ -116,7 +129,7 @@ class TreePaths:
         the same slots, one of them replaced by the node itself, or the node behind
         them.
         """
-        return self._lists[2]
+        return self._lists.conditions
 
     def of_nodes(self, nodes: NDArray[np.intp]) -> NDArray[np.int32]:
         """Conditions (d, m) by slot of nodes (m,) that all need d of them."""
@@ -166,15 +179,15 @@ class TreePaths:
         return steps
 
 
-def _one_level_down(
-    above: NDArray[np.int32],
+def _lists_of_children(
+    lists: NDArray[np.int32],
     parent: NDArray[np.intp],
     slot: NDArray[np.intp],
-    new: NDArray[np.integer],
+    entry: NDArray[np.integer],
 ) -> NDArray[np.int32]:
-    """Lists of nodes: those of their parents, with one entry replaced."""
-    n_slots = max(len(above), slot.max(initial=-1) + 1)
-    below = np.full((n_slots, len(parent)), -1, dtype=np.int32)
-    above.take(parent, axis=1, out=below[: len(above)], mode="clip")
-    below[slot, np.arange(len(parent))] = new
-    return below
+    """Lists (n_slots, m) of children: their parents' with one entry replaced."""
+    n_slots = max(len(lists), slot.max(initial=-1) + 1)
+    of_children = np.full((n_slots, len(parent)), -1, dtype=np.int32)
+    lists.take(parent, axis=1, out=of_children[: len(lists)], mode="clip")
+    of_children[slot, np.arange(len(parent))] = entry
+    return of_children

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,7 @@ class CatBoostEncoder:
 
 
 def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
+    """Read a fitted CatBoost model."""
     if not estimator.is_fitted():
         raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet.")
     content = _exported(estimator)
@@ -97,13 +98,17 @@ def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
 
 
 def _read_ranker(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
-    """The scores of any loss are the sum; `predict` takes no type of prediction."""
+    """Read a fitted ranker: its scores are the sum, whatever the loss.
+
+    Its `predict` takes no type of prediction.
+    """
     return replace(
         _read(estimator, _), raw_params={}, link="identity", response_method="predict"
     )
 
 
 def _exported(estimator: BaseEstimator) -> dict[str, Any]:
+    """The model's JSON form."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         estimator.save_model(str(path), format="json")
@@ -122,30 +127,31 @@ def _split(split: dict[str, Any]) -> tuple[int, float]:
 
 
 def _symmetric_tree(
-    tree: dict[str, Any], k: int, scale: float, missing_left: NDArray[np.bool_]
+    tree: dict[str, Any], n_outputs: int, scale: float, missing_left: NDArray[np.bool_]
 ) -> Tree:
     """An oblivious tree: all nodes of a level share a split; the root's is the last.
 
-    Bit i of a leaf's number is set if split i sent the row to the right.
+    Bit i of a leaf's number is set if split i sent the row to the right. `missing_left`
+    says whether missing values of each feature go left.
     """
     splits = [_split(split) for split in reversed(tree["splits"] or ())]
     depth = len(splits)
     first_leaf, n_leaves = 2**depth - 1, 2**depth
     node = np.arange(first_leaf)
-    none = np.full(n_leaves, -1)
+    leaves = np.full(n_leaves, -1)  # no children, no feature
     # Breadth-first order: level d begins at node 2**d - 1.
     level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
     feature = np.array([j for j, _ in splits], dtype=np.intp)[level]
     border = np.array([border for _, border in splits], dtype=np.float32)[level]
-    value = np.zeros((first_leaf + n_leaves, k))
-    value[first_leaf:] = scale * np.reshape(tree["leaf_values"], (n_leaves, k))
+    value = np.zeros((first_leaf + n_leaves, n_outputs))
+    value[first_leaf:] = scale * np.reshape(tree["leaf_values"], (n_leaves, n_outputs))
     cover = [np.array(tree["leaf_weights"], dtype=np.float64)]
-    for _ in range(depth):
+    for _ in range(depth):  # of the level above
         cover.insert(0, cover[0].reshape(-1, 2).sum(axis=1))
     return Tree(
-        left=np.append(2 * node + 1, none),
-        right=np.append(2 * node + 2, none),
-        feature=np.append(feature, none),
+        left=np.append(2 * node + 1, leaves),
+        right=np.append(2 * node + 2, leaves),
+        feature=np.append(feature, leaves),
         threshold=np.append(border, np.zeros(n_leaves)),
         value=value,
         cover=np.concatenate(cover),
@@ -153,27 +159,42 @@ def _symmetric_tree(
     )
 
 
-def _tree(
-    tree: dict[str, Any], k: int, scale: float, missing_left: NDArray[np.bool_]
-) -> Tree:
-    """A tree of any shape, as grown by leaf or by depth."""
-    nodes: list[Any] = []
+class _Node(NamedTuple):
+    """A node of a tree; the defaults are those of leaves."""
 
-    def visit(node: dict[str, Any]) -> int:
+    value: NDArray[np.float64]  # (n_outputs,)
+    cover: float
+    left: int = -1
+    right: int = -1
+    feature: int = -1
+    threshold: float | np.float32 = 0.0
+
+
+def _tree(
+    tree: dict[str, Any], n_outputs: int, scale: float, missing_left: NDArray[np.bool_]
+) -> Tree:
+    """A tree of any shape, as grown by leaf or by depth; see `_symmetric_tree`."""
+    nodes: list[_Node | None] = []
+
+    def append(json_node: dict[str, Any]) -> tuple[int, _Node]:
+        """Append a node, then those below it; return its position and itself."""
         position = len(nodes)
         nodes.append(None)
-        if "split" not in node:
-            value = scale * np.ravel(node["value"])
-            nodes[position] = -1, -1, -1, 0.0, value, node["weight"]
-            return position
-        feature, border = _split(node["split"])
-        left, right = visit(node["left"]), visit(node["right"])
-        weight = nodes[left][-1] + nodes[right][-1]
-        nodes[position] = left, right, feature, np.float32(border), np.zeros(k), weight
-        return position
+        if "split" not in json_node:
+            value = scale * np.ravel(json_node["value"])
+            node = _Node(value, json_node["weight"])
+        else:
+            feature, border = _split(json_node["split"])
+            left, left_node = append(json_node["left"])
+            right, right_node = append(json_node["right"])
+            cover = left_node.cover + right_node.cover
+            zeros = np.zeros(n_outputs)
+            node = _Node(zeros, cover, left, right, feature, np.float32(border))
+        nodes[position] = node
+        return position, node
 
-    visit(tree)
-    left, right, features, threshold, value, cover = zip(*nodes, strict=True)
+    append(tree)
+    value, cover, left, right, features, threshold = zip(*nodes, strict=True)
     feature = np.array(features, dtype=np.intp)
     return Tree(
         left=left,

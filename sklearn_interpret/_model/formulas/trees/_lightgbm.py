@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,9 @@ _Fields = dict[str, str]
 # Absolute values up to this are zero: LightGBM's constant, which is a float32.
 _ZERO = float(np.float32(1e-35))
 
-# Bits of LightGBM's decision type, and its codes of missing types.
+# Bits of LightGBM's decision type: the split is on categories, missing values go left.
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
+# Its next two bits are the missing type: missing values do not occur, or zero is one.
 _NO_MISSING, _ZERO_MISSING = 0, 1
 
 # Link functions of the objectives.
@@ -61,16 +62,12 @@ _LINKS = {
 
 @dataclass(frozen=True)
 class LightGBMEncoder:
-    """Numbers as LightGBM compares them.
-
-    Zero means missing in the columns `zero_is_missing`. `listed` are the categorical
-    columns, each with the categories in any split; `levels` are the labels of the
-    category columns of the training frame, in order.
-    """
+    """Numbers as LightGBM compares them."""
 
     n_columns: int
-    zero_is_missing: tuple[int, ...]
-    listed: tuple[tuple[int, tuple[int, ...]], ...]
+    zero_is_missing: tuple[int, ...]  # columns in which it is
+    listed: tuple[tree_model.ListedCategories, ...]
+    # Labels of each column of category dtype in the training frame, in its order.
     levels: tuple[tuple[Any, ...], ...]
 
     def __call__(self, X: Any) -> NDArray[np.float64]:
@@ -114,9 +111,10 @@ class LightGBMEncoder:
 
 
 def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
+    """Read a fitted LGBMModel."""
     booster = estimator.booster_  # raises if it is not fitted
     header, blocks = _parsed(booster.model_to_string())
-    k = int(header["num_tree_per_iteration"])
+    n_outputs = int(header["num_tree_per_iteration"])
     if any(int(block.get("is_linear", 0)) for block in blocks):
         raise UnreadableModelError("its leaves hold linear models (linear_tree=True).")
     n_columns = int(header["max_feature_idx"]) + 1
@@ -126,14 +124,20 @@ def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     encoder = LightGBMEncoder(
         n_columns=n_columns,
         zero_is_missing=_zero_columns(blocks),
-        listed=tuple((j, tuple(categories)) for j, categories in listed.items()),
+        listed=listed,
         levels=tuple(map(tuple, booster.pandas_categorical or ())),
     )
     is_mean = "average_output" in header  # boosting_type="rf"
-    share = k / len(blocks) if is_mean else 1.0
-    trees = [_tree(block, i % k, k, share, listed) for i, block in enumerate(blocks)]
+    weight = n_outputs / len(blocks) if is_mean else 1.0
+    trees = [
+        _tree(block, i % n_outputs, n_outputs, weight, listed)
+        for i, block in enumerate(blocks)
+    ]
     ensemble = join_trees(
-        trees, base=np.zeros(k), n_features=n_columns, precision=np.dtype(np.float64)
+        trees,
+        base=np.zeros(n_outputs),
+        n_features=n_columns,
+        precision=np.dtype(np.float64),
     )
     return tree_model.TreeModel(
         ensemble=ensemble,
@@ -153,11 +157,13 @@ def _parsed(text: str) -> tuple[_Fields, list[_Fields]]:
 
 
 def _fields(block: str) -> _Fields:
+    """Fields of a block, whose lines are name=value."""
     pairs = (line.partition("=") for line in block.splitlines())
     return {name: value for name, _, value in pairs}
 
 
 def _array(block: _Fields, name: str, dtype: type) -> NDArray[Any]:
+    """Numbers of a field; none where there is no such field."""
     return np.array(block.get(name, "").split(), dtype=np.float64).astype(dtype)
 
 
@@ -177,7 +183,10 @@ def _response(estimator: BaseEstimator, objective: str | None) -> dict[str, Any]
 
 
 def _methods(response: dict[str, Any], is_mean: bool) -> dict[str, Any]:
-    """Fields with the method of raw scores; for a mean it returns the sum."""
+    """The fields, with those of the method that returns the sum of the trees.
+
+    `raw_score=True` returns the sum also where a response is the mean of the trees.
+    """
     if not is_mean:
         raw: dict[str, Any] = {
             "raw_method": "predict",
@@ -190,29 +199,42 @@ def _methods(response: dict[str, Any], is_mean: bool) -> dict[str, Any]:
     return {**response, **raw}
 
 
-def _splits(
-    block: _Fields,
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
-    """Features, missing types, and flags of categorical splits."""
-    decision = _array(block, "decision_type", np.intp)
-    categorical = (decision & _CATEGORICAL) > 0
-    return _array(block, "split_feature", np.intp), (decision >> 2) & 3, categorical
+class _Splits(NamedTuple):
+    """The splits of a tree, (n_inner,) each."""
+
+    feature: NDArray[np.intp]
+    missing_type: NDArray[np.intp]
+    default_left: NDArray[np.bool_]  # missing values go left
+    categorical: NDArray[np.bool_]
+
+    @classmethod
+    def of_block(cls, block: _Fields) -> _Splits:
+        """The splits of a tree's block."""
+        decision = _array(block, "decision_type", np.intp)
+        return cls(
+            _array(block, "split_feature", np.intp),
+            (decision >> 2) & 3,
+            (decision & _DEFAULT_LEFT) > 0,
+            (decision & _CATEGORICAL) > 0,
+        )
 
 
 def _zero_columns(blocks: list[_Fields]) -> tuple[int, ...]:
     """Columns in which zero means missing."""
-    kinds: dict[int, set[bool]] = {}
+    answers: dict[int, set[bool]] = {}  # of all splits on each column
     for block in blocks:
-        feature, missing, categorical = _splits(block)
-        for j, kind in zip(
-            feature[~categorical].tolist(), missing[~categorical].tolist(), strict=True
+        splits = _Splits.of_block(block)
+        numeric = ~splits.categorical
+        zero_is_missing = splits.missing_type[numeric] == _ZERO_MISSING
+        for column, answer in zip(
+            splits.feature[numeric].tolist(), zero_is_missing.tolist(), strict=True
         ):
-            kinds.setdefault(j, set()).add(kind == _ZERO_MISSING)
-    if any(len(is_zero) > 1 for is_zero in kinds.values()):
+            answers.setdefault(column, set()).add(answer)
+    if any(len(of_column) > 1 for of_column in answers.values()):
         raise UnreadableModelError(
             "zero is a missing value in some of its trees, but not in others."
         )
-    return tuple(sorted(j for j, is_zero in kinds.items() if is_zero == {True}))
+    return tuple(sorted(j for j, of_column in answers.items() if of_column == {True}))
 
 
 def _category_splits(block: _Fields) -> Iterator[tree_model.CategorySplit]:
@@ -220,30 +242,38 @@ def _category_splits(block: _Fields) -> Iterator[tree_model.CategorySplit]:
     boundaries = _array(block, "cat_boundaries", np.intp)
     words = _array(block, "cat_threshold", np.uint32).astype("<u4")
     set_index = _array(block, "threshold", np.float64)
-    feature, _, categorical = _splits(block)
-    for node in np.flatnonzero(categorical).tolist():
+    splits = _Splits.of_block(block)
+    for node in np.flatnonzero(splits.categorical).tolist():
         start, stop = boundaries[int(set_index[node]) :][:2]
         bits = np.unpackbits(words[start:stop].view(np.uint8), bitorder="little")
-        yield node, int(feature[node]), np.flatnonzero(bits)
+        column = int(splits.feature[node])
+        yield tree_model.CategorySplit(node, column, np.flatnonzero(bits))
 
 
 def _tree(
-    block: _Fields, output: int, k: int, share: float, listed: dict[int, list[int]]
+    block: _Fields,
+    output: int,
+    n_outputs: int,
+    weight: float,
+    listed: tuple[tree_model.ListedCategories, ...],
 ) -> Tree:
-    """A tree with inner nodes first, then leaves."""
-    feature, missing, categorical = _splits(block)
-    n_inner, n_leaves = len(feature), int(block["num_leaves"])
+    """A tree that adds to one output; its inner nodes come first, then its leaves."""
+    splits = _Splits.of_block(block)
+    n_inner, n_leaves = len(splits.feature), int(block["num_leaves"])
     leaves = np.full(n_leaves, -1)
 
-    def children(name: str) -> Any:
-        child = _array(block, name, np.intp)
+    def children(name: str) -> NDArray[np.intp]:
+        child = _array(block, name, np.intp)  # ~k for leaf k
         return np.append(np.where(child < 0, n_inner + ~child, child), leaves)
 
     threshold = _array(block, "threshold", np.float64)
-    default = (_array(block, "decision_type", np.intp) & _DEFAULT_LEFT) > 0
-    left = np.where(missing == _NO_MISSING, threshold >= 0, default) & ~categorical
-    value = np.zeros((n_inner + n_leaves, k))
-    value[n_inner:, output] = share * _array(block, "leaf_value", np.float64)
+    # Where missing values do not occur, NaN counts as zero.
+    missing_left = np.where(
+        splits.missing_type == _NO_MISSING, threshold >= 0, splits.default_left
+    )
+    missing_left &= ~splits.categorical
+    value = np.zeros((n_inner + n_leaves, n_outputs))
+    value[n_inner:, output] = weight * _array(block, "leaf_value", np.float64)
     counts = _array(block, "leaf_count", np.float64)
     counts = np.resize(counts, n_leaves) if len(counts) else np.zeros(n_leaves)
     sets, left_sets = tree_model.category_table(
@@ -253,11 +283,11 @@ def _tree(
     return Tree(
         left=children("left_child"),
         right=children("right_child"),
-        feature=np.append(feature, leaves),
+        feature=np.append(splits.feature, leaves),
         threshold=np.append(threshold, np.zeros(n_leaves)),
         value=value,
         cover=np.append(_array(block, "internal_count", np.float64), counts),
-        missing_left=np.append(left, np.zeros(n_leaves, dtype=bool)),
+        missing_left=np.append(missing_left, np.zeros(n_leaves, dtype=bool)),
         category_set=np.append(sets, leaves),
         categories_left=table,
         categories_known=np.ones_like(table),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,26 +91,27 @@ def sum_of_models(
     encoder adds its own features.
     """
     ensembles = [_weighted(member, n_outputs) for member in members]
-    rules = {(trees.precision, trees.strict) for trees in ensembles}
-    if len(rules) > 1:
+    comparisons = {(trees.precision, trees.strict) for trees in ensembles}
+    if len(comparisons) > 1:
         ensembles = [joining.in_float64(trees) for trees in ensembles]
     precision = ensembles[0].precision
+    blocks = [_feature_block(member, n_columns, precision) for member in members]
+    # Blocks of equal encoders share their features.
     starts: dict[_Encoder, int] = {}
     columns: list[int] = []
-    with_positions = []
-    for member, trees in zip(members, ensembles, strict=True):
-        encoder, input_columns, positions = _block(member, n_columns, precision)
-        if encoder not in starts:
-            starts[encoder] = len(columns)
-            columns += input_columns.tolist()
-        with_positions.append((trees, starts[encoder] + positions))
+    for block in blocks:
+        if block.encoder not in starts:
+            starts[block.encoder] = len(columns)
+            columns += block.columns.tolist()
     encoders = tuple(starts)
     covers = {member.model.cover for member in members}
     return TreeModel(
         ensemble=joining.merged(
             [
-                joining.with_features(trees, positions, len(columns))
-                for trees, positions in with_positions
+                joining.with_features(
+                    trees, starts[block.encoder] + block.positions, len(columns)
+                )
+                for trees, block in zip(ensembles, blocks, strict=True)
             ]
         ),
         encoder=(
@@ -126,28 +127,37 @@ def sum_of_models(
 
 
 def _weighted(member: Member, n_outputs: int) -> TreeEnsemble:
+    """The trees of a member with its weight, and its outputs among those of the sum."""
     trees = joining.scaled(member.model.ensemble, member.weight)
     if member.outputs is None:
         return trees
     return joining.with_outputs(trees, member.outputs, n_outputs)
 
 
-def _block(
+class _FeatureBlock(NamedTuple):
+    """Features that one encoder makes for members of a sum."""
+
+    encoder: _Encoder
+    columns: NDArray[np.intp]  # the input column of each feature
+    positions: NDArray[np.intp]  # of the features of a member's trees among these
+
+
+def _feature_block(
     member: Member, n_columns: int, precision: np.dtype[np.floating]
-) -> tuple[_Encoder, NDArray[np.intp], NDArray[np.intp]]:
-    """Encoder of a member in the sum, its columns, and positions of its features."""
+) -> _FeatureBlock:
+    """The features of a member in a sum of models."""
     model = member.model
     if isinstance(model.encoder, tree_model.ArrayEncoder):
         cast = replace(model.encoder, n_columns=n_columns, precision=precision)
         positions = np.arange(n_columns) if member.columns is None else member.columns
-        return cast, np.arange(n_columns), positions
+        return _FeatureBlock(cast, np.arange(n_columns), positions)
     encoder = model.encoder
     if member.preprocess is not None:
         encoder = tree_model.ChainedEncoder(member.preprocess, encoder)
     columns = model.columns
     if member.columns is not None:
         columns = member.columns[columns]
-    return encoder, columns, np.arange(len(columns))
+    return _FeatureBlock(encoder, columns, np.arange(len(columns)))
 
 
 def _sum_by_method(
@@ -159,25 +169,25 @@ def _sum_by_method(
 ) -> TreeModel:
     """The sum of members, by the first method for which each is a sum of trees."""
     models = [member.model for member in members]
-    classes = getattr(estimator, "classes_", None)
-    for method in methods:
-        scores = method == "decision_function"
-        if all(_is_sum_of_trees(model, method) for model in models):
-            break
-    else:
+    sums = [name for name in methods if all(_is_sum_of_trees(m, name) for m in models)]
+    if not sums:
         raise UnreadableModelError(
             f"{' or '.join(methods)} of its members is not a plain sum of trees, and "
             "neither is their mean."
         )
-    k = models[0].ensemble.n_outputs if classes is None or scores else len(classes)
+    method, classes = sums[0], getattr(estimator, "classes_", None)
+    are_scores = method == "decision_function"
+    n_outputs = models[0].ensemble.n_outputs
+    if classes is not None and not are_scores:
+        n_outputs = len(classes)
     return sum_of_models(
         members,
         n_columns=n_columns,
-        n_outputs=k,
+        n_outputs=n_outputs,
         raw_method=method,
         # The mean of probabilities is not a function of the mean of scores.
-        link=None if scores else "identity",
-        response_method=None if scores else method,
+        link=None if are_scores else "identity",
+        response_method=None if are_scores else method,
         classes=classes,
     )
 

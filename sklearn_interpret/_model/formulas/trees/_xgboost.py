@@ -29,6 +29,7 @@ from sklearn_interpret._model.formulas.formula_class import ModelClass
 from sklearn_interpret._model.formulas.trees.tree_model import (
     ArrayEncoder,
     CategorySplit,
+    ListedCategories,
     Reader,
     TreeModel,
     category_table,
@@ -67,7 +68,7 @@ _LINKS = {
     **dict.fromkeys(_SOFTMAX, "softmax"),
 }
 # Functions from `base_score`, a prediction, to a margin; the identity for others.
-_MARGINS: dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = {
+_BASE_MARGINS: dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = {
     **dict.fromkeys(_EXP, np.log),
     **dict.fromkeys(_LOGISTIC, lambda p: -np.log(1 / p - 1)),
 }
@@ -75,22 +76,20 @@ _MARGINS: dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = {
 
 @dataclass(frozen=True)
 class XGBoostEncoder:
-    """Numbers as XGBoost compares them.
+    """Numbers as XGBoost compares them."""
 
-    `numbers` encodes arrays. `listed` are the categorical columns, each with the
-    categories in any split. `levels` are, for each column, the labels of its categories
-    in the training frame (integers, or bytes for text), or None.
-    """
-
-    numbers: ArrayEncoder
-    listed: tuple[tuple[int, tuple[int, ...]], ...]
+    array_encoder: ArrayEncoder
+    listed: tuple[ListedCategories, ...]
+    # For each column the labels of its categories in the training frame: integers, or
+    # bytes of texts; None for numbers, and for models fitted on arrays.
     levels: tuple[tuple[Any, ...] | None, ...]
 
     def __call__(self, X: Any) -> NDArray[np.floating]:
         if is_frame(X):
-            columns = column_numbers(X, self._label_positions(X), _refuse_unseen)
+            positions = list(map(_label_positions, X.dtypes, self.levels))
+            columns = column_numbers(X, positions, _refuse_unseen)
             X = np.column_stack([column.astype(_SINGLE) for column in columns])
-        numbers = self.numbers(X)
+        numbers = self.array_encoder(X)
         if not self.listed:
             return numbers
         numbers = numbers.copy()
@@ -101,27 +100,27 @@ class XGBoostEncoder:
             numbers[:, column] = listed_positions(values, categories, len(categories))
         return numbers
 
-    def _label_positions(self, X: Any) -> list[dict[Any, Any] | None]:
-        """Positions of labels in the columns of categories."""
-        by_column: list[dict[Any, Any] | None] = []
-        for dtype, level in zip(X.dtypes, self.levels, strict=False):
-            if level is None:  # fitted on arrays, or old: by position
-                is_category = str(dtype) == "category"
-                by_column.append(_positions(dtype.categories) if is_category else None)
-                continue
-            positions = _positions(level)
-            if isinstance(level[0], bytes):
-                if str(dtype) == "category":
-                    labels = list(dtype.categories)
-                    stored = map(positions.get, _stored_labels(labels))
-                    positions = dict(zip(labels, stored, strict=True))
-                else:
-                    positions = {
-                        name.decode(errors="replace"): i
-                        for name, i in positions.items()
-                    }
-            by_column.append(positions)
-        return by_column
+
+def _label_positions(
+    dtype: Any, levels: tuple[Any, ...] | None
+) -> dict[Any, Any] | None:
+    """The number of each label of a column; None for a column of numbers.
+
+    `dtype` is that of the rows; labels that the model has not seen have the number
+    None, or none at all.
+    """
+    is_category = str(dtype) == "category"
+    if levels is None:  # fitted on arrays, or by an old version: by position
+        return _positions(dtype.categories) if is_category else None
+    positions = _positions(levels)
+    if not isinstance(levels[0], bytes):
+        return positions
+    if is_category:
+        labels = list(dtype.categories)
+        return dict(
+            zip(labels, map(positions.get, _stored_labels(labels)), strict=True)
+        )
+    return {text.decode(errors="replace"): i for text, i in positions.items()}
 
 
 def _positions(labels: Iterable[Any]) -> dict[Any, Any]:
@@ -141,6 +140,7 @@ def _stored_labels(labels: Sequence[Any]) -> list[bytes]:
 
 
 def _refuse_unseen(name: str, label: Any) -> NoReturn:
+    """Raise, for a label that the model has not seen in the column of a name."""
     raise ValueError(
         f"The feature {name!r} has the category {label!r}, which the model has not "
         "seen: XGBoost refuses it, or confuses it with another. Make it missing."
@@ -148,6 +148,7 @@ def _refuse_unseen(name: str, label: Any) -> NoReturn:
 
 
 def _read(estimator: BaseEstimator, _: object) -> TreeModel:
+    """Read a fitted XGBModel."""
     check_is_fitted(estimator)
     booster = estimator.get_booster()
     learner = json.loads(booster.save_raw(raw_format="json"))["learner"]
@@ -155,17 +156,19 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
     name = gradient_booster["name"]
     if name == "gblinear":
         raise UnreadableModelError("booster='gblinear' has no trees.")
-    dart = name == "dart"
-    forest = (gradient_booster["gbtree"] if dart else gradient_booster)["model"]
+    is_dart = name == "dart"  # trees are weighted
+    forest = (gradient_booster["gbtree"] if is_dart else gradient_booster)["model"]
     blocks = forest["trees"][: _n_trees_in_use(estimator, forest)]
-    weights = gradient_booster["weight_drop"] if dart else np.ones(len(blocks))
+    weights = gradient_booster["weight_drop"] if is_dart else np.ones(len(blocks))
     base = _base(learner)
     n_columns = int(learner["learner_model_param"]["num_feature"])
     listed = listed_categories(chain.from_iterable(map(_category_splits, blocks)))
-    outputs = zip(blocks, forest["tree_info"], weights, strict=False)
+    # Blocks stop at the best iteration, outputs and weights are those of all trees.
     trees = [
         _tree(block, output, len(base), np.float32(weight), listed)
-        for block, output, weight in outputs
+        for block, output, weight in zip(
+            blocks, forest["tree_info"], weights, strict=False
+        )
     ]
     model = TreeModel(
         ensemble=join_trees(
@@ -186,14 +189,15 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
 def _encoder(
     estimator: BaseEstimator,
     forest: dict[str, Any],
-    listed: dict[int, list[int]],
+    listed: tuple[ListedCategories, ...],
     n_columns: int,
 ) -> XGBoostEncoder:
+    """The encoder of rows for the model."""
     missing = np.nan if estimator.missing is None else float(estimator.missing)
     return XGBoostEncoder(
-        numbers=ArrayEncoder(n_columns, _SINGLE, absent=np.nan, missing=missing),
-        listed=tuple((j, tuple(categories)) for j, categories in listed.items()),
-        levels=_levels(forest, n_columns),
+        ArrayEncoder(n_columns, _SINGLE, absent=np.nan, missing=missing),
+        listed,
+        _levels(forest, n_columns),
     )
 
 
@@ -220,13 +224,13 @@ def _n_trees_in_use(estimator: BaseEstimator, forest: dict[str, Any]) -> int:
 def _base(learner: dict[str, Any]) -> NDArray[np.float64]:
     """Margin of each output before the first tree."""
     parameters = learner["learner_model_param"]
-    k = max(int(parameters["num_class"]), int(parameters.get("num_target", 1)), 1)
+    n_outputs = int(parameters["num_class"]), int(parameters.get("num_target", 1))
     scores = parameters["base_score"].strip("[]").split(",")
     scores = np.array(scores, dtype=np.float32)
-    margin = _MARGINS.get(learner["objective"]["name"])
-    if margin is not None:
-        scores = margin(scores)
-    return np.resize(scores, k).astype(np.float64)
+    to_margin = _BASE_MARGINS.get(learner["objective"]["name"])
+    if to_margin is not None:
+        scores = to_margin(scores)
+    return np.resize(scores, max(*n_outputs, 1)).astype(np.float64)
 
 
 def _levels(
@@ -245,6 +249,7 @@ def _levels(
 
 
 def _labels(column: dict[str, Any]) -> tuple[Any, ...] | None:
+    """Labels of a column's categories, texts as bytes; None without any."""
     values = column["values"]
     if "offsets" not in column:
         return tuple(values) if values else None
@@ -265,23 +270,24 @@ def _category_splits(block: dict[str, Any]) -> Iterator[CategorySplit]:
     )
     for node, start, size in sets:
         categories = block["categories"][start : start + size]
-        yield node, block["split_indices"][node], categories
+        yield CategorySplit(node, block["split_indices"][node], categories)
 
 
 def _tree(
     block: dict[str, Any],
     output: int,
-    k: int,
+    n_outputs: int,
     weight: np.float32,
-    listed: dict[int, list[int]],
+    listed: tuple[ListedCategories, ...],
 ) -> Tree:
+    """A tree that adds to one output, or has leaves with values of all."""
     left, right = np.array(block["left_children"]), np.array(block["right_children"])
-    leaf = left < 0
-    value = np.zeros((len(left), k))
+    is_leaf = left < 0
+    value = np.zeros((len(left), n_outputs))
     threshold = np.array(block["split_conditions"], dtype=np.float32)
     if int(block["tree_param"]["size_leaf_vector"]) > 1:
-        value[leaf] = _leaf_vectors(block, k, leaf)
-    else:
+        value[is_leaf] = _leaf_vectors(block, n_outputs, is_leaf)
+    else:  # the "thresholds" of leaves are their values
         value[:, output] = weight * threshold  # in float32, as XGBoost
     sets, go_right = category_table(_category_splits(block), listed, len(left))
     tree = Tree(
@@ -300,17 +306,17 @@ def _tree(
 
 
 def _leaf_vectors(
-    block: dict[str, Any], k: int, leaf: NDArray[np.bool_]
+    block: dict[str, Any], n_outputs: int, is_leaf: NDArray[np.bool_]
 ) -> NDArray[np.float32]:
-    """Values for all outputs at the leaves of a tree."""
+    """Values (n_leaves, n_outputs) at the leaves of a tree."""
     if "leaf_weights" not in block:
         raise UnreadableModelError(
             "its trees have several outputs each (multi_strategy='multi_output_tree'), "
             "and XGBoost before 3.2 does not keep the cover of such trees."
         )
-    vectors = np.array(block["leaf_weights"], dtype=np.float32).reshape(-1, k)
+    vectors = np.array(block["leaf_weights"], dtype=np.float32).reshape(-1, n_outputs)
     # XGBoost stores the index of a leaf's vector as its right child.
-    return vectors[np.array(block["right_children"])[leaf]]
+    return vectors[np.array(block["right_children"])[is_leaf]]
 
 
 READERS: dict[ModelClass, Reader] = {("xgboost", "XGBModel"): _read}

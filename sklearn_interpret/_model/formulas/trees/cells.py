@@ -1,9 +1,14 @@
-"""Cells of the columns of a table, within which all trees are constant."""
+"""Cells of the columns of a table, within which all trees are constant.
+
+:class:`TreeCells` finds the cells of each column, by bisection on the grid of numbers
+that the column may hold (:class:`_Grid`), and writes the leaves of the trees as boxes
+of cells.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +21,42 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
     from sklearn_interpret._model.rows.base import Rows
 
-# Lowest and highest numbers of cells, and their codes.
-_Cells = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.integer]]
-
 # Larger numbers are taken for infinite: far beyond thresholds of real data, and their
 # squares are finite.
-_MOST = 1e30
+_LARGEST = 1e30
+# Larger whole numbers are not exact in double precision.
+_LARGEST_INTEGER = 2**53
+# Integers whose bits are those of positive floats are in the same order.
+_INTEGERS: dict[Any, Any] = {
+    np.float16: np.int16,
+    np.float32: np.int32,
+    np.float64: np.int64,
+}
+
+
+class _ColumnCells(NamedTuple):
+    """The cells of one column, in the order of their numbers."""
+
+    low: NDArray[np.float64]  # (n_cells,): lowest and
+    high: NDArray[np.float64]  # highest number of each cell
+    codes: NDArray[np.integer]  # (n_cells, k): codes in the k features of the column
+
+
+@dataclass(frozen=True)
+class _Boxes:
+    """The leaves of trees as boxes of cells, in the order of the trees."""
+
+    tree: NDArray[np.intp]  # (n_boxes,)
+    leaf: NDArray[np.intp]  # (n_boxes,)
+    condition: NDArray[np.intp]  # (n_boxes, n_columns): the last on a column, or -1
+    low: NDArray[np.intp]  # (n_boxes, n_columns): first and
+    high: NDArray[np.intp]  # last cell of each box
+    # (n_boxes, n_columns): whether a leaf has an earlier box of the column's cells.
+    repeated: NDArray[np.bool_]
+
+    def take(self, boxes: list[int]) -> _Boxes:
+        """Some of the boxes, by their positions."""
+        return _Boxes(**{name: array[boxes] for name, array in vars(self).items()})
 
 
 class TreeCells:
@@ -47,24 +82,31 @@ class TreeCells:
         self.model, self.ensemble, self._problem = model, ensemble, problem
         self.actionability, values = problem.actionability, problem.values
         codes = self.codes(problem.rows)
+        # By column; whether its cells are intervals of numbers.
         self.low, self.high, self.cell_codes, self.ordered = [], [], [], []
-        searched = self._boundaries()
+        boundaries = self._boundaries()
         for j in range(model.n_columns):
-            cells = None
+            intervals = None
             if not self.actionability.categorical[j]:
-                cells = self._intervals(j, searched.get(j), values[:, j], codes)
-            self.ordered.append(cells is not None)
-            low, high, cell_codes = cells or self._points(j, values[:, j])
-            self.low.append(low)
-            self.high.append(high)
-            self.cell_codes.append(cell_codes)
-        self._make_boxes()
+                intervals = self._intervals(j, boundaries.get(j), values[:, j], codes)
+            self.ordered.append(intervals is not None)
+            cells = intervals or self._points(j, values[:, j])
+            self.low.append(cells.low)
+            self.high.append(cells.high)
+            self.cell_codes.append(cells.codes)
+        self.paths = TreePaths.of_ensemble(
+            ensemble, model.columns, n_players=model.n_columns
+        )
+        self._boxes = self._leaf_boxes()
+        for j in np.flatnonzero(~np.array(self.ordered)).tolist():
+            self._boxes = self._split_by_runs(j)
 
     def codes(self, rows: Rows) -> NDArray[np.integer]:
         """Codes of rows as the trees compare them."""
         return self.ensemble.codes(self.model.encode(rows.native))
 
     def _features(self, j: int) -> NDArray[np.intp]:
+        """The features that the trees make of a column."""
         return np.flatnonzero(self.model.columns == j)
 
     def _codes_at(
@@ -75,12 +117,13 @@ class TreeCells:
     ) -> NDArray[np.integer]:
         """Codes of a known row with one number replaced; -1 where the model refuses.
 
-        Those of one feature of the column each, (n, 1), or of several, (n, k): columns
-        share the rows that are encoded.
+        Of each value (n,) in its column (n,), the codes of one or more features of the
+        column, (n, k).
         """
         n = len(values)
         if not n:
             return np.empty((0, features.shape[1]), dtype=np.int32)
+        # One encoded row has a value in each column: fewer rows are encoded.
         row = np.empty(n, dtype=np.intp)
         for j in np.unique(columns):
             row[columns == j] = np.arange((columns == j).sum())
@@ -95,6 +138,7 @@ class TreeCells:
         except ValueError:
             if n == 1:
                 return np.full((1, features.shape[1]), -1, dtype=np.int32)
+        # Halves are asked about, until the values that the model refuses stand alone.
         halves = slice(n // 2), slice(n // 2, None)
         return np.concatenate(
             [
@@ -104,37 +148,45 @@ class TreeCells:
         )
 
     def _boundaries(self) -> dict[int, tuple[_Grid, NDArray[np.intp]]]:
-        """Last numbers before each threshold, by column, as positions on its grid."""
+        """Last numbers before each threshold, by column, as positions on its grid.
+
+        Bisection of all thresholds together: the codes of a number say on which side of
+        a threshold, the rank of a feature, it lies.
+        """
         codes = self.ensemble.split_codes
-        sought = [
+        thresholds = [
             (j, feature, rank)
             for feature, j in enumerate(self.model.columns.tolist())
             if not (self.actionability.categorical[j] or codes.categorical[feature])
             for rank in range(len(codes.thresholds[feature]))
         ]
-        if not sought:
+        if not thresholds:
             return {}
-        column, feature, rank = np.array(sought).T
+        column, feature, rank = np.array(thresholds).T
         grids = {j: self._grid(j) for j in np.unique(column).tolist()}
         low, high = np.array([grids[j].ends for j in column.tolist()]).T
-        below, above = (
+        lowest, highest = (
             self._codes_on(grids, column, ends, feature) for ends in (low, high)
         )
-        split = (below <= rank) & (above > rank)
+        is_between = (lowest <= rank) & (highest > rank)
         guesses = self._near_thresholds(grids, column, feature, rank)
-        at = np.flatnonzero(split)
-        while len(at):
+        active = np.flatnonzero(is_between)
+        while len(active):
+            start, stop = low[active], high[active]
             # The difference of two positions may exceed the largest integer.
-            middle = (low[at] >> 1) + (high[at] >> 1) + (low[at] & high[at] & 1)
+            middle = (start >> 1) + (stop >> 1) + (start & stop & 1)
             if guesses:
-                guess = guesses.pop()[at]
-                middle = np.where((low[at] < guess) & (guess < high[at]), guess, middle)
-            left = self._codes_on(grids, column[at], middle, feature[at]) <= rank[at]
-            low[at] = np.where(left, middle, low[at])
-            high[at] = np.where(left, high[at], middle)
-            at = at[high[at] - 1 > low[at]]
+                guess = guesses.pop()[active]
+                middle = np.where((start < guess) & (guess < stop), guess, middle)
+            codes_of_middle = self._codes_on(
+                grids, column[active], middle, feature[active]
+            )
+            left = codes_of_middle <= rank[active]
+            low[active] = np.where(left, middle, start)
+            high[active] = np.where(left, stop, middle)
+            active = active[high[active] - 1 > low[active]]
         return {
-            j: (grid, np.unique(low[(column == j) & split]))
+            j: (grid, np.unique(low[(column == j) & is_between]))
             for j, grid in grids.items()
         }
 
@@ -157,9 +209,9 @@ class TreeCells:
         ends = [np.nextafter(single, np.float32(end)) for end in (-np.inf, np.inf)]
         positions = np.empty((2, len(columns)), dtype=np.int64)
         for j, grid in grids.items():
-            at = columns == j
-            positions[:, at] = [
-                grid.positions(end[at].astype(np.float64)) for end in ends
+            in_column = columns == j
+            positions[:, in_column] = [
+                grid.positions(end[in_column].astype(np.float64)) for end in ends
             ]
         return [positions[0] - 1, positions[1] + 1]
 
@@ -167,11 +219,11 @@ class TreeCells:
         """The numbers that a column may hold."""
         dtype = self._problem.rows.column_array(j).dtype
         if self.actionability.integer[j] or dtype.kind in "iu":
-            most = 2**53
+            lowest, highest = -_LARGEST_INTEGER, _LARGEST_INTEGER
             if dtype.kind in "iu":
                 limits = np.iinfo(dtype)
-                return _Grid(None, (max(limits.min, -most), min(limits.max, most)))
-            return _Grid(None, (-most, most))
+                lowest, highest = max(limits.min, lowest), min(limits.max, highest)
+            return _Grid(None, (lowest, highest))
         return _Grid.of_floats(dtype.type if dtype.type in _INTEGERS else np.float64)
 
     def _codes_on(
@@ -181,47 +233,52 @@ class TreeCells:
         positions: NDArray[np.intp],
         features: NDArray[np.intp],
     ) -> NDArray[np.integer]:
+        """As `_codes_at`, (n,): of positions on grids, and one feature each."""
         values = np.empty(len(columns))
         for j in np.unique(columns).tolist():
-            at = columns == j
-            values[at] = grids[j].numbers(positions[at])
+            in_column = columns == j
+            values[in_column] = grids[j].numbers(positions[in_column])
         return self._codes_at(columns, values, features[:, None])[:, 0]
 
     def _intervals(
         self,
         j: int,
-        searched: tuple[_Grid, NDArray[np.intp]] | None,
+        boundaries: tuple[_Grid, NDArray[np.intp]] | None,
         values: NDArray[np.float64],
         codes: NDArray[np.integer],
-    ) -> _Cells | None:
-        """Cells of a number, and their codes; None where these are no intervals."""
+    ) -> _ColumnCells | None:
+        """Cells of a number; None where these are no intervals.
+
+        `values` are those of known rows, whose codes must be those of their cells.
+        """
         features = self._features(j)
         if self.ensemble.split_codes.categorical[features].any():
             return None
         low, high = np.array([-np.inf]), np.array([np.inf])
-        if searched is not None:
-            grid, last = searched
+        if boundaries is not None:
+            grid, last = boundaries
             low = np.append(low, grid.numbers(last + 1))
             high = np.append(grid.numbers(last), high)
         ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
         # A single cell without ends: any number represents it.
         ends[np.isinf(ends)] = np.append(values[~np.isnan(values)], 0.0)[0]
-        at_low, at_high = (self._codes_of(j, end) for end in ends)
-        if (at_low != at_high).any():
+        low_codes, high_codes = (self._codes_of(j, end) for end in ends)
+        if (low_codes != high_codes).any():
             return None
+        cells = _ColumnCells(low, high, low_codes)
         present = np.flatnonzero(~np.isnan(values))
-        cell = self._cell_of_number(
-            values[present], low, high, at_low, codes[present][:, features]
+        positions = self._cells_of_numbers(
+            values[present], cells, codes[present][:, features]
         )
-        return None if (cell < 0).any() else (low, high, at_low)
+        return None if (positions < 0).any() else cells
 
-    def _points(self, j: int, column_values: NDArray[np.float64]) -> _Cells:
-        """Cells that are levels or known values, and their codes."""
+    def _points(self, j: int, column_values: NDArray[np.float64]) -> _ColumnCells:
+        """Cells that are levels or known values."""
         if self.actionability.categorical[j]:
             values = np.arange(len(self.actionability.levels[j] or ()), dtype=float)
         else:
             values = np.unique(column_values[~np.isnan(column_values)])
-        return values, values, self._codes_of(j, values)
+        return _ColumnCells(values, values, self._codes_of(j, values))
 
     def _codes_of(self, j: int, values: NDArray[np.float64]) -> NDArray[np.integer]:
         """Codes (n, k) of values of a column, in its features."""
@@ -230,56 +287,52 @@ class TreeCells:
         return self._codes_at(np.full(len(values), j), values, features)
 
     @staticmethod
-    def _cell_of_number(
-        values: NDArray[np.float64],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        cell_codes: NDArray[np.integer],
-        codes: NDArray[np.integer],
+    def _cells_of_numbers(
+        values: NDArray[np.float64], cells: _ColumnCells, codes: NDArray[np.integer]
     ) -> NDArray[np.intp]:
-        """Cells of numbers whose codes are known; -1 where they have none."""
-        first = np.clip(np.searchsorted(low, values, side="right") - 1, 0, None)
-        cells = np.full(len(values), -1)
+        """Cells of numbers (n,) whose codes (n, k) are known; -1 for none."""
+        first = np.clip(np.searchsorted(cells.low, values, side="right") - 1, 0, None)
+        positions = np.full(len(values), -1)
         # Numbers of other precision may lie between two cells: their codes decide.
-        for cell in (np.minimum(first + 1, len(low) - 1), first):
-            matches = (cell_codes[cell] == codes).all(axis=1)
-            cells[matches] = cell[matches]
-        return cells
+        for cell in (np.minimum(first + 1, len(cells.low) - 1), first):
+            matches = (cells.codes[cell] == codes).all(axis=1)
+            positions[matches] = cell[matches]
+        return positions
 
     def own_cells(
         self, values: NDArray[np.float64], codes: NDArray[np.integer]
     ) -> NDArray[np.intp]:
         """Cells of encoded rows (n, n_columns), given their codes; -1 for none."""
-        cells = np.full(values.shape, -1)
-        for j, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
-            at = np.flatnonzero(~np.isnan(values[:, j]))
+        positions = np.full(values.shape, -1)
+        for j, low in enumerate(self.low):
+            present = np.flatnonzero(~np.isnan(values[:, j]))
             if not len(low):
                 continue
-            column_values = values[at, j]
+            column_values = values[present, j]
             if self.ordered[j]:
-                features = self._features(j)
-                cells[at, j] = self._cell_of_number(
-                    column_values, low, high, self.cell_codes[j], codes[at][:, features]
+                cells = _ColumnCells(low, self.high[j], self.cell_codes[j])
+                column_codes = codes[present][:, self._features(j)]
+                positions[present, j] = self._cells_of_numbers(
+                    column_values, cells, column_codes
                 )
             else:
-                position = np.minimum(np.searchsorted(low, column_values), len(low) - 1)
-                cells[at, j] = np.where(low[position] == column_values, position, -1)
-        return cells
+                nearest = np.minimum(np.searchsorted(low, column_values), len(low) - 1)
+                is_known = low[nearest] == column_values
+                positions[present, j] = np.where(is_known, nearest, -1)
+        return positions
 
-    def _make_boxes(self) -> None:
-        """Leaves as boxes: `tree`, `leaf`, `low_cells`, `high_cells`, `condition`."""
-        trees = self.ensemble
-        paths = TreePaths.of_ensemble(
-            trees, self.model.columns, n_players=self.model.n_columns
-        )
-        self.paths = paths
+    def _leaf_boxes(self) -> _Boxes:
+        """Boxes of leaves, but for the conditions on columns without order."""
+        trees, paths = self.ensemble, self.paths
         sizes = np.array([max(len(low), 1) for low in self.low])
-        low, high = np.zeros(trees.n_nodes, dtype=int), np.zeros(trees.n_nodes, int)
+        # First and last cells that meet the condition of each node but the roots.
+        low, high = np.zeros((2, trees.n_nodes), dtype=int)
         inner = np.flatnonzero(~trees.is_leaf)
         left, right = trees.left[inner], trees.right[inner]
         n_left = self._n_left(inner)
         high[left], low[right] = n_left - 1, n_left
         high[right] = sizes[self.model.columns[trees.feature[inner]]] - 1
+        # And those of the nodes above that split on the same column.
         for nodes, previous in paths.merged:
             low[nodes] = np.maximum(low[nodes], low[previous])
             high[nodes] = np.minimum(high[nodes], high[previous])
@@ -288,21 +341,21 @@ class TreeCells:
         )
         tree = self._tree_of(leaves)
         order = np.argsort(tree, kind="stable")
-        self.leaf, self.tree = leaves[order], tree[order]
-        box, condition = paths.conditions_of(self.leaf)
+        leaf, tree = leaves[order], tree[order]
+        box, condition = paths.conditions_of(leaf)
         column = paths.player[condition]
-        shape = (len(self.leaf), self.model.n_columns)
-        self.condition = np.full(shape, -1)
-        self.condition[box, column] = condition
-        self.low_cells = np.zeros(shape, dtype=int)
-        self.high_cells = np.tile(sizes - 1, (shape[0], 1))
-        self.low_cells[box, column] = low[condition]
-        self.high_cells[box, column] = high[condition]
-        self.repeated = np.zeros(shape, dtype=bool)
-        for j in np.flatnonzero(~np.array(self.ordered)).tolist():
-            self._split_by_runs(j)
+        shape = (len(leaf), self.model.n_columns)
+        conditions = np.full(shape, -1)
+        conditions[box, column] = condition
+        low_cells = np.zeros(shape, dtype=int)
+        high_cells = np.tile(sizes - 1, (shape[0], 1))
+        low_cells[box, column] = low[condition]
+        high_cells[box, column] = high[condition]
+        repeated = np.zeros(shape, dtype=bool)
+        return _Boxes(tree, leaf, conditions, low_cells, high_cells, repeated)
 
     def _tree_of(self, leaves: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The tree of each leaf."""
         tree = np.full(self.ensemble.n_nodes, -1)
         tree[self.ensemble.roots] = np.arange(self.ensemble.n_trees)
         for nodes in self.ensemble.levels()[1:]:
@@ -316,15 +369,15 @@ class TreeCells:
         for feature in np.unique(trees.feature[inner]).tolist():
             j = self.model.columns[feature]
             if self.ordered[j]:
-                at = trees.feature[inner] == feature
+                splits = np.flatnonzero(trees.feature[inner] == feature)
                 position = np.flatnonzero(self._features(j) == feature)[0]
                 codes = self.cell_codes[j][:, position]
-                ranks = trees.split_codes.rank[inner[at]]
-                n_left[at] = np.searchsorted(codes, ranks, side="right")
+                ranks = trees.split_codes.rank[inner[splits]]
+                n_left[splits] = np.searchsorted(codes, ranks, side="right")
         return n_left
 
-    def _met(self, j: int) -> dict[int, NDArray[np.bool_]]:
-        """Which cells of a column without order meet the conditions on it: by node."""
+    def _cells_that_meet(self, j: int) -> dict[int, NDArray[np.bool_]]:
+        """Masks of the cells of a column that meet the conditions on it: by node."""
         trees, features = self.ensemble, self._features(j)
         n_cells = len(self.low[j])
         met: dict[int, NDArray[np.bool_]] = {}
@@ -337,21 +390,20 @@ class TreeCells:
                 np.repeat(inner, n_cells), codes.ravel().astype(np.intp)
             ).reshape(len(inner), n_cells)
             for node, left in zip(inner.tolist(), goes_left, strict=True):
-                for child, mask in (
-                    (trees.left[node], left),
-                    (trees.right[node], ~left),
-                ):
-                    above = met.get(self.paths.previous[child])
-                    met[child] = mask if above is None else mask & above
+                children = (trees.left[node], left), (trees.right[node], ~left)
+                for child, meets in children:
+                    # The condition above on the same column.
+                    previous = met.get(self.paths.previous[child])
+                    met[child] = meets if previous is None else meets & previous
         return met
 
-    def _split_by_runs(self, j: int) -> None:
-        """Make boxes of consecutive cells of a column out of each box."""
-        met = self._met(j)
-        index, low, high, is_repeated = [], [], [], []
-        for box, condition in enumerate(self.condition[:, j].tolist()):
+    def _split_by_runs(self, j: int) -> _Boxes:
+        """The boxes, cut into boxes of consecutive cells of a column without order."""
+        met, boxes = self._cells_that_meet(j), self._boxes
+        index, firsts, lasts, is_repeated = [], [], [], []
+        for box, condition in enumerate(boxes.condition[:, j].tolist()):
             if condition < 0:
-                runs = [(0, self.high_cells[box, j])]
+                runs = [(0, boxes.high[box, j])]
             else:
                 steps = np.diff(np.r_[0, met[condition].astype(int), 0])
                 ends = np.flatnonzero(steps < 0) - 1
@@ -360,20 +412,13 @@ class TreeCells:
                 runs = runs or [(len(self.low[j]), len(self.low[j]) - 1)]
             for k, (first, last) in enumerate(runs):
                 index.append(box)
-                low.append(first)
-                high.append(last)
+                firsts.append(first)
+                lasts.append(last)
                 is_repeated.append(k > 0)
-        for name in (
-            "leaf",
-            "tree",
-            "condition",
-            "low_cells",
-            "high_cells",
-            "repeated",
-        ):
-            setattr(self, name, getattr(self, name)[index])
-        self.low_cells[:, j], self.high_cells[:, j] = low, high
-        self.repeated[:, j] = is_repeated
+        cut = boxes.take(index)
+        cut.low[:, j], cut.high[:, j] = firsts, lasts
+        cut.repeated[:, j] = is_repeated
+        return cut
 
     def conditions_met(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which conditions a row meets, given its codes (n_features,): by node."""
@@ -392,10 +437,10 @@ class TreeCells:
         fixed: NDArray[np.bool_],
         outside: NDArray[np.bool_],
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Boxes that are left where some columns (n_columns,) stay as in a row.
+        """Boxes that are left where `fixed` columns (n_columns,) stay as in a row.
 
-        Columns that are not fixed, but in which the row lies `outside` of all cells,
-        have its own value for a last cell.
+        Other columns, in which the row lies `outside` of all cells, have one more cell
+        for its value, the last one.
 
         Returns
         -------
@@ -403,60 +448,62 @@ class TreeCells:
         low, high : ndarray of shape (n_boxes, n_free), intp
             First and last cells of the columns that are not fixed.
         """
+        boxes = self._boxes
         met = np.append(self.conditions_met(codes), True)  # True for no condition
-        is_reachable = met[self.condition[:, fixed]].all(axis=1)
-        is_reachable &= ~self.repeated[:, fixed].any(axis=1)
+        is_reachable = met[boxes.condition[:, fixed]].all(axis=1)
+        is_reachable &= ~boxes.repeated[:, fixed].any(axis=1)
         # Boxes that only missing values reach have no cells.
-        has_cells = self.low_cells <= self.high_cells
+        has_cells = boxes.low <= boxes.high
         is_reachable &= has_cells[:, ~(fixed | outside)].all(axis=1)
         box = np.flatnonzero(is_reachable)
-        low, high = self.low_cells[box], self.high_cells[box]
+        low, high = boxes.low[box], boxes.high[box]
         for j in np.flatnonzero(outside).tolist():
-            enters = met[self.condition[box, j]] & ~self.repeated[box, j]
+            # Boxes that the row's value enters get its cell: where it is the next one
+            # to theirs they grow by it, else they get a second box of it alone.
+            enters = met[boxes.condition[box, j]] & ~boxes.repeated[box, j]
             last = len(self.low[j])
-            next_to = enters & (high[:, j] == last - 1) & (low[:, j] <= high[:, j])
-            high[next_to, j] = last
+            grows = enters & (high[:, j] == last - 1) & (low[:, j] <= high[:, j])
+            high[grows, j] = last
             inside = np.flatnonzero(low[:, j] <= high[:, j])
-            separate = np.flatnonzero(enters & ~next_to)
+            separate = np.flatnonzero(enters & ~grows)
             index = np.concatenate([inside, separate])
             box, low, high = box[index], low[index], high[index]
             low[len(inside) :, j] = high[len(inside) :, j] = last
         if outside.any():
-            order = np.argsort(self.tree[box], kind="stable")
+            order = np.argsort(boxes.tree[box], kind="stable")
             box, low, high = box[order], low[order], high[order]
-        return self.tree[box], self.leaf[box], low[:, ~fixed], high[:, ~fixed]
+        return boxes.tree[box], boxes.leaf[box], low[:, ~fixed], high[:, ~fixed]
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """Numbers by their position: floats of a type, or whole numbers."""
+    """The numbers that a column may hold, in order: floats of a type, or integers.
 
-    dtype: Any  # a numpy type; None for whole numbers
-    ends: tuple[int, int]
+    The position of an integer is itself, that of a float the integer of the same bits,
+    with the sign of the float.
+    """
+
+    dtype: Any  # a numpy type; None for integers
+    ends: tuple[int, int]  # the lowest and highest position
 
     @classmethod
     def of_floats(cls, dtype: Any) -> _Grid:
-        most = dtype(min(_MOST, float(np.finfo(dtype).max)))
-        most = int(most.view(_INTEGERS[dtype]))
-        return cls(dtype, (-most, most))
+        """The floats of a type, up to `_LARGEST` on both sides of zero."""
+        largest = dtype(min(_LARGEST, float(np.finfo(dtype).max)))
+        highest = int(largest.view(_INTEGERS[dtype]))
+        return cls(dtype, (-highest, highest))
 
     def numbers(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Numbers at positions."""
         if self.dtype is None:
             return positions.astype(np.float64)
         sizes = np.abs(positions).astype(_INTEGERS[self.dtype]).view(self.dtype)
         return np.where(positions < 0, -sizes, sizes).astype(np.float64)
 
     def positions(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Positions of numbers, of those beyond the ends the ends."""
+        """Nearest positions of numbers; the ends for those beyond."""
         numbers = numbers.clip(*self.numbers(np.array(self.ends)))
         if self.dtype is None:
             return np.rint(numbers).astype(np.int64)
         sizes = np.abs(numbers).astype(self.dtype).view(_INTEGERS[self.dtype])
         return np.where(numbers < 0, -sizes, sizes).astype(np.int64)
-
-
-_INTEGERS: dict[Any, Any] = {
-    np.float16: np.int16,
-    np.float32: np.int32,
-    np.float64: np.int64,
-}

@@ -1,4 +1,8 @@
-"""The path of one row through one tree: conditions as text, and node statistics."""
+"""The path of one row through one tree: conditions as text, and node statistics.
+
+:func:`decision_path` follows the row; the text of a condition, and the statistics of
+the leaves below a node, come from the helpers behind it.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +31,10 @@ class DecisionPath:
     """Statistics of the d nodes from the root to the leaf."""
 
     conditions: list[str]  # as text; "all rows" for the root
-    cover: NDArray[np.float64]
-    cover_name: str
+    cover: NDArray[np.float64]  # (d,)
+    cover_name: str  # what the cover is
     means: NDArray[np.float64]  # (d, k)
-    deviations: NDArray[np.float64]
+    deviations: NDArray[np.float64]  # (d, k): standard deviations
     are_shares: bool  # means are shares of the classes, which sum to one
     n_trees: int  # number of trees of the model
     output: int  # position of the output that the means are of
@@ -65,24 +69,23 @@ def decision_path(
         encoded = [Column("")] * trees.n_features
     while not trees.is_leaf[nodes[-1]]:
         node = nodes[-1]
-        j = trees.feature[node]
-        left = bool(trees.goes_left(np.array([node]), codes[[j]])[0])
-        column, number = model.columns[j], numbers[0, j]
+        feature = trees.feature[node]
+        left = bool(trees.goes_left(np.array([node]), codes[[feature]])[0])
+        column, number = model.columns[feature], numbers[0, feature]
         value = row.column_array(column)[0]
-        if is_missing(value) and number != number:
-            text = "is missing"
-        else:
-            text = _levels_text(model, node, left, row, encoded[j]) or _bound_text(
-                trees, node, left, number, value
-            )
+        text: str | None = "is missing"
+        if not (is_missing(value) and np.isnan(number)):
+            text = _levels_text(model, node, left, row, encoded[feature])
+            text = text or _bound_text(trees, node, left, number, value)
         conditions.append(f"{names[column]} {text}")
         nodes.append((trees.left if left else trees.right)[node])
-    shares = model.raw_method == "predict_proba" and trees.n_outputs > 1
-    shares = shares and not isinstance(model.classes, list)
-    means, deviations = _moments(trees if shares else response.ensemble, tree, nodes)
+    are_shares = model.raw_method == "predict_proba" and trees.n_outputs > 1
+    are_shares = are_shares and not isinstance(model.classes, list)
+    ensemble = trees if are_shares else response.ensemble
+    means, deviations = _moments(ensemble, tree, nodes)
     scale, cover, output = model.n_averaged, trees.cover[nodes], 0
-    if shares:
-        scale = 1 / means[0].sum()  # a tree may have only a share of the vote
+    if are_shares:
+        scale = 1 / means[0].sum()  # a tree may have only a part of the vote
     else:  # the output that a tree of boosting contributes to
         output = np.abs(means).max(axis=0).argmax()
         means, deviations = means[:, [output]], deviations[:, [output]]
@@ -92,7 +95,7 @@ def decision_path(
         _cover_name(model.cover, cover),
         means * scale,
         deviations * scale,
-        shares,
+        are_shares,
         trees.n_trees,
         int(output),
     )
@@ -112,7 +115,7 @@ def _levels_text(
     trees = model.ensemble
     if encoded.category is not None:
         return f"{'≠' if left else '='} {encoded.category}"
-    j, in_order = trees.feature[node], encoded.in_order
+    feature, in_order = trees.feature[node], encoded.in_order
     labels: Sequence[Any] | None = encoded.levels
     if labels is not None:
         positions, threshold = np.arange(len(labels)), trees.threshold[node]
@@ -120,13 +123,14 @@ def _levels_text(
     elif trees.category_set[node] < 0:
         return None
     else:
-        column = model.columns[j]
+        column = model.columns[feature]
         labels = row.categories(column)
         if labels is None:
             return f"= {row.column_array(column)[0]}, or a level of the same side"
-        cells = [row.cast(column, labels)], [np.arange(len(labels))[None]]
-        levels = row.tiles(0, 1, len(labels)).replaced([column], *cells)
-        codes = trees.codes(model.encode(levels))[:, j]
+        # Copies of the row with each of the levels.
+        levels = [row.cast(column, labels)], [np.arange(len(labels))[None]]
+        copies = row.tiles(0, 1, len(labels)).replaced([column], *levels)
+        codes = trees.codes(model.encode(copies))[:, feature]
         goes_left = trees.goes_left(np.full(len(codes), node), codes)
     texts = np.array(list(map(str, labels)), dtype=object)
     row_levels, other_levels = texts[goes_left == left], texts[goes_left != left]
@@ -159,11 +163,11 @@ def _moments(
     ends = np.append(trees.roots, trees.n_nodes)
     span = slice(int(ends[tree]), int(ends[tree + 1]))
     single = trees.part(slice(tree, tree + 1), span)
-    within = np.array(nodes) - span.start
-    means = node_means(single)
-    deviations = np.where(
-        single.is_leaf[:, None], single.value - means[single.roots[0]], 0.0
-    )
-    squares = node_means(replace(single, value=deviations**2))[within]
-    variances = squares - (means[within] - means[single.roots[0]]) ** 2
-    return means[within], np.sqrt(np.maximum(variances, 0))
+    nodes_of_single = np.array(nodes) - span.start
+    all_means = node_means(single)
+    means, root_mean = all_means[nodes_of_single], all_means[single.roots[0]]
+    # Squares of deviations from the mean of the root lose fewer digits.
+    deviations = np.where(single.is_leaf[:, None], single.value - root_mean, 0.0)
+    squares = node_means(replace(single, value=deviations**2))[nodes_of_single]
+    variances = squares - (means - root_mean) ** 2
+    return means, np.sqrt(np.maximum(variances, 0))

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
 
-# Largest number of splits times values of a column that is split by sets of values: as
-# booleans 16 MB.
-_MOST_IN_SETS = 2**24
+# Largest product of the numbers of splits and of values of a column that is split by
+# sets of its values: the table of booleans then takes 16 MB.
+_MOST_SET_ENTRIES = 2**24
 
 
 class IndependentColumns:
@@ -61,16 +61,15 @@ class IndependentColumns:
 
     def __init__(self, response: Response, levels: Rows, sizes: list[int]) -> None:
         trees = tree_response(response, additive=True)
-        coded, spots = trees.codes(levels).held_with_spots()
+        coded, checked_rows = trees.codes(levels).held_with_spots()
         codes = coded[:]
-        _check_mixed(trees, levels, sizes, codes, spots)
+        _check_mixed(trees, levels, sizes, codes, checked_rows)
         moved_features = []
         for column, size in enumerate(sizes):
             features = np.flatnonzero(trees.model.columns == column)
-            moved_features.append(
-                MovedFeatures(features, codes[:size, features], (size,))
-            )
-            _refuse_large(trees.ensemble, moved_features[-1], levels.names[column])
+            moved = MovedFeatures(features, codes[:size, features], (size,))
+            _refuse_large(trees.ensemble, moved, levels.names[column])
+            moved_features.append(moved)
         value, base = trees.ensemble.value, trees.ensemble.base
         self._products = TreeProducts(trees.ensemble, value, base, moved_features)
         self.block_rows = self._products.block_size
@@ -102,33 +101,32 @@ def _check_mixed(
     levels: Rows,
     sizes: Sequence[int],
     codes: NDArray[Any],
-    spots: NDArray[np.intp],
+    checked_rows: NDArray[np.intp],
 ) -> None:
-    """Compare with the model at rows whose values come from different rows of levels.
+    """Compare trees and model at rows whose values come from different rows of levels.
 
-    They are rows that might be drawn, and show that a column's codes depend on no other
-    column.
+    This shows that a column's codes depend on no other column.
     """
+    # A column's values are in its first rows: positions below are moved to the last.
     donors = {
-        column: np.minimum(np.roll(spots, column), size - 1)
+        column: np.minimum(np.roll(checked_rows, column), size - 1)
         for column, size in enumerate(sizes)
     }
-    mixed = [
+    mixed_codes = [
         codes[donors[column], feature]
         for feature, column in enumerate(trees.model.columns)
     ]
-    trees.check_codes(levels.mixed(spots, donors), np.column_stack(mixed))
+    mixed_rows = levels.mixed(checked_rows, donors)
+    trees.check_codes(mixed_rows, np.column_stack(mixed_codes))
 
 
 def _refuse_large(ensemble: TreeEnsemble, moved: MovedFeatures, name: str) -> None:
-    """Refuse splits on sets of too many values."""
-    if (
-        len(moved.features) == 1
-        and not ensemble.split_codes.categorical[moved.features]
-    ):
+    """Refuse splits on sets of too many values; thresholds need no sets."""
+    has_sets = ensemble.split_codes.categorical[moved.features].any()
+    if len(moved.features) == 1 and not has_sets:
         return
     n_splits = np.isin(ensemble.feature, moved.features).sum()
-    if n_splits * moved.n_points > _MOST_IN_SETS:
+    if n_splits * moved.n_points > _MOST_SET_ENTRIES:
         raise UnreadableModelError(
             f"The {n_splits} splits of the trees on {name!r} are on sets of its "
             f"{moved.n_points} values: too many to work with."

@@ -1,19 +1,26 @@
-"""The nearest rows for which models of trees reach a target."""
+"""The nearest rows for which models of trees reach a target.
+
+Trees are constant within cells of the columns (:mod:`cells`), so their sums are sums
+over boxes of cells, and the nearest row lies in the cheapest cells at which these reach
+what the target needs (:mod:`boxes`, :mod:`programs`; :mod:`sup_norm` for the largest
+change). :class:`TreeSearch` asks for these cells, :class:`_Space` translates between
+rows and cells.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.search.boxes import BoxSums, CellValues
+from sklearn_interpret._core.search.boxes import BoxSums, CellConstraints
 from sklearn_interpret._core.search.decimal_grids import DecimalGrid
 from sklearn_interpret._core.search.programs import solve
 from sklearn_interpret._core.search.sup_norm import nearest_point
-from sklearn_interpret._model.actions.target import SAME, SumTarget
+from sklearn_interpret._model.actions.target import SAME, LinearSystem, SumTarget
 from sklearn_interpret._model.formulas.trees.cells import TreeCells
 from sklearn_interpret._model.formulas.trees.tree_response import (
     read_trees,
@@ -26,23 +33,30 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.actionability import Actionability
     from sklearn_interpret._model.actions.problem import SearchProblem
 
-# As in `SumTarget.ways`.
-_Option = tuple[
-    NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]
-]
-
-# Relative rounding error of sums, of models that add up in double or single precision.
-_DOUBLE, _SINGLE = 1e-10, 1e-6
+# Relative rounding error of sums, of models that add up in double precision.
+_DOUBLE_ROUNDING = 1e-10
+# The same in single precision.
+_SINGLE_ROUNDING = 1e-6
 # Largest excess over constraints, relative to the size of their terms.
 _ROUNDING = 1e-13
-# Relative rounding error of a share times their number.
+# Relative rounding error of a leaf's share of a mean times the number of trees.
 _LAST_BITS = 1e-15
-# Multiple of the rounding error by which sums must exceed needs to be sure.
-_SURELY = 100
-# Limit of numbers, in multiples of the value that offsets all others of a constraint.
-_FAR = 100
+# Multiple of the rounding error by which sums must exceed needs to be sure: any model
+# adds up with less error, and rows are hardly farther.
+_SURE_MULTIPLE = 100
+# Limit of numbers, in multiples of the value that offsets all others of a constraint:
+# ends must be finite, and several numbers may be moved against each other.
+_FAR_MULTIPLE = 100
 # Number of the nearest known rows with the target outcome that searches start from.
-_NEAREST = 64
+_N_STARTS = 64
+
+
+class _Alternative(NamedTuple):
+    """One `LinearSystem` as the input of a search."""
+
+    boxes: BoxSums
+    starts: NDArray[np.intp]  # (n, n_free): points to start from
+    rounding: NDArray[np.float64]  # (m,): rounding errors of the sums
 
 
 class TreeSearch:
@@ -50,7 +64,7 @@ class TreeSearch:
 
     Parameters
     ----------
-    known : SearchProblem
+    problem : SearchProblem
         Known rows.
     margin : float
         Excess of the sums over their needs.
@@ -90,9 +104,10 @@ class TreeSearch:
         codes = self.cells.codes(rows)
         self.known_cells = self.cells.own_cells(problem.values, codes)
         self.known_sums = ensemble.raw_of_codes(codes)
-        self.tolerance = _SINGLE if single else _DOUBLE
+        self.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
         terms = np.vstack([ensemble.value, ensemble.base]) * model.n_averaged
-        # Whole numbers add up without rounding: equal sums get the same answer.
+        # Whole numbers, as votes, add up without rounding: equal sums get the same
+        # answer.
         self.sums_are_exact = not single and np.allclose(
             terms, np.rint(terms), rtol=_LAST_BITS, atol=0
         )
@@ -101,16 +116,18 @@ class TreeSearch:
         self, problem: SearchProblem, row: int, goal: Goal
     ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound that is infinite if there is none."""
-        options = self._possible_options(problem, row)
+        systems = self._possible_systems(problem, row)
         end = monotonic() + goal.time_limit
-        best, lower, holds = self._nearest(problem, row, options, goal, end)
+        best, lower, holds = self._nearest(problem, row, systems, goal, end)
         if best is None or holds:
             return best, lower
-        space = _Space.of_row(self.cells, problem, row, _SINGLE)
-        searched = [
-            self._searched(space, option, goal, sure=True) for option in options
+        # Rows whose sums are within rounding of the needs miss the target: a row that
+        # reaches it beyond any rounding.
+        space = _Space.of_row(self.cells, problem, row, _SINGLE_ROUNDING)
+        alternatives = [
+            self._alternative(space, system, goal, sure=True) for system in systems
         ]
-        solved = _solved(space, searched, goal, end)
+        solved = _solved(space, alternatives, goal, end)
         if solved.point is None:
             return None, lower
         values = space.row_at(solved.point)[None]
@@ -120,7 +137,7 @@ class TreeSearch:
         self,
         problem: SearchProblem,
         row: int,
-        options: list[_Option],
+        systems: list[LinearSystem],
         goal: Goal,
         end: float,
     ) -> tuple[NDArray[np.float64] | None, float, bool]:
@@ -130,10 +147,10 @@ class TreeSearch:
         nearest first, for half of the time.
         """
         index, space = np.array([row]), _Space.of_row(self.cells, problem, row)
-        searched = [self._searched(space, option, goal) for option in options]
+        alternatives = [self._alternative(space, system, goal) for system in systems]
         lower = 0.0
         while True:
-            solved = _solved(space, searched, goal, end)
+            solved = _solved(space, alternatives, goal, end)
             lower = max(lower, solved.lower_bound)
             if solved.point is None:
                 return None, lower, False
@@ -144,29 +161,31 @@ class TreeSearch:
             if holds or moved or monotonic() > end - goal.time_limit / 2:
                 holds = holds and problem.actionability.satisfies(best)[0]
                 return best[0], lower, holds
-            searched = [
-                (self._without(boxes, doubt, solved.point), starts, doubt)
-                for boxes, starts, doubt in searched
+            alternatives = [
+                self._without(alternative, solved.point) for alternative in alternatives
             ]
 
-    def _possible_options(self, problem: SearchProblem, row: int) -> list[_Option]:
-        """The ways to reach the target, as of `SumTarget`."""
-        options = self.target.systems(
+    def _possible_systems(self, problem: SearchProblem, row: int) -> list[LinearSystem]:
+        """The systems of `SumTarget` whose needs can be met."""
+        systems = self.target.systems(
             0 if problem.classes is None else problem.classes[row]
         )
-        return [option for option in options if np.isfinite(option[1]).all()]
+        return [system for system in systems if np.isfinite(system.needs).all()]
 
     def _without(
-        self, boxes: BoxSums, doubt: NDArray[np.float64], point: NDArray[np.intp]
-    ) -> BoxSums:
-        """The sums without a point at which the model misses the target."""
-        spare = boxes.sums(point[None])[0] - boxes.needs
-        if (spare < 0).any():
-            return boxes
-        tied = spare <= 2 * doubt
+        self, alternative: _Alternative, point: NDArray[np.intp]
+    ) -> _Alternative:
+        """The alternative without a point at which the model misses the target."""
+        boxes, rounding = alternative.boxes, alternative.rounding
+        surplus = boxes.sums(point[None])[0] - boxes.needs
+        if (surplus < 0).any():
+            return alternative
+        tied = surplus <= 2 * rounding
         if self.sums_are_exact and tied.any():
-            return replace(boxes, needs=boxes.needs + np.where(tied, 2 * doubt, 0))
-        return boxes.without(point)
+            # The model misses the target at all points of these sums.
+            needs = boxes.needs + np.where(tied, 2 * rounding, 0)
+            return alternative._replace(boxes=replace(boxes, needs=needs))
+        return alternative._replace(boxes=boxes.without(point))
 
     def region(
         self, problem: SearchProblem, row: int, values: NDArray[np.float64], goal: Goal
@@ -179,139 +198,144 @@ class TreeSearch:
         native = problem.decode(values[None], np.array([row]))
         cells = self.cells.own_cells(values[None], self.cells.codes(as_rows(native)))[0]
         changed = values != origin
-        first = np.where(cells < 0, [len(ends) for ends in self.cells.low], cells)
-        first = last = first[space.free]
-        wide = actionability.moving & self.cells.ordered & (cells >= 0)
+        point = np.where(cells < 0, [len(ends) for ends in self.cells.low], cells)
+        first = last = point[space.free]
+        widened = actionability.moving & self.cells.ordered & (cells >= 0)
         if goal.max_changes is not None:
-            wide &= changed
-        for option in self._possible_options(problem, row):
+            widened &= changed
+        for system in self._possible_systems(problem, row):
             if not len(space.origin_cells):
                 continue
-            boxes, _ = self._boxes(space, option, goal, sure=True)
-            boxes = replace(boxes, costs=space.costs_of_cells())
+            boxes, _ = self._boxes(space, system, goal, sure=True)
+            boxes = replace(boxes, costs=space.costs_of_other_cells())
             if (boxes.sums(first[None])[0] < boxes.needs).any():
                 continue
-            for columns in (wide & changed, wide & ~changed):
+            for columns in (widened & changed, widened & ~changed):
                 columns = np.flatnonzero(columns[space.free])
                 first, last = boxes.widened(first, last, columns)
             break
         low, high = values.copy(), values.copy()
-        (least,), (most,) = actionability.intervals(values[None], origin[None])
-        cells = np.array([cells, cells])
-        cells[:, space.free] = first, last
-        for j in np.flatnonzero(wide).tolist():
-            low[j] = min(low[j], max(self.cells.low[j][cells[0, j]], least[j]))
-            high[j] = max(high[j], min(self.cells.high[j][cells[1, j]], most[j]))
+        (lowest,), (highest,) = actionability.intervals(values[None], origin[None])
+        ends = np.array([cells, cells])
+        ends[:, space.free] = first, last
+        for j in np.flatnonzero(widened).tolist():
+            low[j] = min(low[j], max(self.cells.low[j][ends[0, j]], lowest[j]))
+            high[j] = max(high[j], min(self.cells.high[j][ends[1, j]], highest[j]))
         return low, high
 
-    def _searched(
-        self, space: _Space, option: _Option, goal: Goal, *, sure: bool = False
-    ) -> tuple[BoxSums, NDArray[np.intp], NDArray[np.float64]]:
-        """`BoxSums` of an option, points to start from, rounding errors of the sums."""
-        boxes, doubt = self._boxes(space, option, goal, sure=sure)
-        return boxes, self._starts(space, option, boxes), doubt
+    def _alternative(
+        self, space: _Space, system: LinearSystem, goal: Goal, *, sure: bool = False
+    ) -> _Alternative:
+        """The `_Alternative` of a system; to be `sure`, sums exceed all rounding."""
+        boxes, rounding = self._boxes(space, system, goal, sure=sure)
+        return _Alternative(boxes, self._starts(space, system, boxes), rounding)
 
     def _boxes(
-        self, space: _Space, option: _Option, goal: Goal, *, sure: bool
+        self, space: _Space, system: LinearSystem, goal: Goal, *, sure: bool
     ) -> tuple[BoxSums, NDArray[np.float64]]:
-        """`BoxSums` of an option, and the rounding errors of its sums.
+        """`BoxSums` of a system, and the rounding errors of its sums.
 
         The needs are lowered by these, or raised by many times as much to be `sure`.
         """
-        weights, needs, equal, rounding = option
-        values = self.ensemble.value[space.leaf] @ weights.T
-        base = self.ensemble.base @ weights.T
-        size = np.abs(values).max(axis=0, initial=0) * self.ensemble.n_trees
-        doubt = self.tolerance * (size + np.abs(base)) + rounding
-        raised = ~equal if self.sums_are_exact else np.zeros_like(equal)
-        signs = np.where(raised, 1, -1)
-        needs = needs - base + doubt * (_SURELY if sure else signs)
-        change_weights, most_changed = goal.limits(len(space.free))
+        values = self.ensemble.value[space.leaf] @ system.weights.T
+        base = self.ensemble.base @ system.weights.T
+        largest_sums = np.abs(values).max(axis=0, initial=0) * self.ensemble.n_trees
+        rounding = self.rounding * (largest_sums + np.abs(base)) + system.rounding
+        # Exact sums that are equal to their needs are not enough: these are raised.
+        is_raised = ~system.allows_equality & self.sums_are_exact
+        signs = np.where(is_raised, 1, -1)
+        needs = system.needs - base + rounding * (_SURE_MULTIPLE if sure else signs)
+        change_weights, change_limits = goal.limits(len(space.free))
         boxes = BoxSums(
             space.costs,
             space.origin_cells,
             space.tree,
             space.low,
             space.high,
-            values,
-            needs,
-            change_weights[:, space.free],
-            most_changed,
-            space.within,
+            gains=values,
+            needs=needs,
+            change_weights=change_weights[:, space.free],
+            change_limits=change_limits,
+            constraints=space.constraints,
         )
-        return boxes, doubt
+        return boxes, rounding
 
     def _starts(
-        self, space: _Space, option: _Option, boxes: BoxSums
+        self, space: _Space, system: LinearSystem, boxes: BoxSums
     ) -> NDArray[np.intp]:
         """Cells of the nearest known rows that satisfy the target."""
-        weights, needs, *_ = option
-        reached = (self.known_sums @ weights.T >= needs).all(axis=1)
+        reached = (self.known_sums @ system.weights.T >= system.needs).all(axis=1)
         cells = space.split(self.known_cells[reached][:, space.free])
         for j, cost in enumerate(space.costs):
             usable = np.append(np.isfinite(cost), False)
             cells[:, j] = np.where(
                 usable[cells[:, j]], cells[:, j], space.origin_cells[j]
             )
-        return cells[np.argsort(boxes.cost(cells), kind="stable")[:_NEAREST]]
+        return cells[np.argsort(boxes.cost(cells), kind="stable")[:_N_STARTS]]
 
 
 def _solved(
-    space: _Space,
-    searched: list[tuple[BoxSums, NDArray[np.intp], NDArray[np.float64]]],
-    goal: Goal,
-    end: float,
+    space: _Space, alternatives: list[_Alternative], goal: Goal, end: float
 ) -> Solved:
-    """`Solved` of some options until a time; those that lack least come first."""
-    options = []
-    if len(space.origin_cells):
-        origin_cells = space.origin_cells[None]
-        if len(searched) > 1:
-            searched = sorted(
-                searched, key=lambda option: option[0].missing(origin_cells)[0]
-            )
-        options = [(boxes, starts) for boxes, starts, _ in searched]
+    """`Solved` of alternatives until a time; those that lack least come first."""
+
+    def shortfall_at_origin(alternative: _Alternative) -> float:
+        return alternative.boxes.missing(space.origin_cells[None])[0]
+
+    if not len(space.origin_cells):
+        alternatives = []
+    if len(alternatives) > 1:
+        alternatives = sorted(alternatives, key=shortfall_at_origin)
+    searched = [(boxes, starts) for boxes, starts, _ in alternatives]
     if goal.objective != "largest_change":
-        return solve(options, goal, end)
-    return nearest_point(options, end - monotonic() if goal.time_limit else 0.0)
+        return solve(searched, goal, end)
+    return nearest_point(searched, end - monotonic() if goal.time_limit else 0.0)
 
 
 @dataclass(frozen=True)
 class _Space:
-    """The cells of a row's free columns, and the boxes left there."""
+    """The cells of a row's free columns, those that may change, and the boxes left.
 
-    origin: NDArray[np.float64]
-    free: NDArray[np.bool_]
-    origin_cells: NDArray[np.intp]
-    in_three: NDArray[np.bool_]
-    outside: NDArray[np.bool_]
-    columns: list[_Column]
-    tree: NDArray[np.intp]
-    leaf: NDArray[np.intp]
-    low: NDArray[np.intp]
-    high: NDArray[np.intp]
-    scale: NDArray[np.float64]
-    within: CellValues | None
+    The row's cell of a constrained column is cut in three, below, at and above its
+    value. A row outside of all cells of a column has one more cell for its value.
+    """
+
+    origin: NDArray[np.float64]  # (n_columns,): the encoded row
+    free: NDArray[np.bool_]  # (n_columns,)
+    origin_cells: NDArray[np.intp]  # (n_free,)
+    is_cut: NDArray[np.bool_]  # (n_free,): whether the row's cell is cut in three
+    outside: NDArray[np.bool_]  # (n_free,): whether the row is outside of all cells
+    columns: list[_Column]  # the cells of each free column
+    tree: NDArray[np.intp]  # (n_boxes,)
+    leaf: NDArray[np.intp]  # (n_boxes,)
+    low: NDArray[np.intp]  # (n_boxes, n_free): first and
+    high: NDArray[np.intp]  # last cells of the boxes
+    scale: NDArray[np.float64]  # (n_free,): factors from values to units of constraints
+    constraints: CellConstraints | None
     grid: DecimalGrid
 
     @classmethod
     def of_row(
-        cls, cells: TreeCells, problem: SearchProblem, row: int, spare: float = 0.0
+        cls,
+        cells: TreeCells,
+        problem: SearchProblem,
+        row: int,
+        safety_margin: float = 0.0,
     ) -> _Space:
         """The space around an explained row.
 
-        `spare` is the slack of constraints, relative to the size of their terms.
+        Constraints are tightened by a margin, relative to the size of their terms.
         """
         origin, actionability = problem.values[row], problem.actionability
         codes = cells.codes(problem.rows.take([row]))
         origin_cells = cells.own_cells(origin[None], codes)[0]
         (low,), (high,) = actionability.permitted(origin[None])
-        limited = actionability.coefficients.any(axis=0)
+        constrained = actionability.coefficients.any(axis=0)
         far = _far(cells, actionability, origin)
         low, high = np.clip(low, -far, far), np.clip(high, -far, far)
         by_column = {}
         # A missing number satisfies no constraint.
-        must_change = limited & np.isnan(origin)
+        must_change = constrained & np.isnan(origin)
         for j in np.flatnonzero((low <= high) | must_change).tolist():
             column = _column(
                 cells, actionability, j, origin[j], origin_cells[j], low[j], high[j]
@@ -324,25 +348,27 @@ class _Space:
         origin_cells = np.where(
             outside, [len(ends) for ends in cells.low], origin_cells
         )
-        origin_cells, in_three = origin_cells[free], (limited & ~outside)[free]
-        outside, columns = outside[free], list(by_column.values())
+        origin_cells, is_cut = origin_cells[free], (constrained & ~outside)[free]
+        columns = list(by_column.values())
         steps, stepped = actionability.grid.steps, actionability.stepped
         scale = np.where(stepped, 1 / np.where(stepped, steps, 1), actionability.costs)
         scale = scale[free]
         return cls(
-            origin,
-            free,
-            origin_cells + in_three,
-            in_three,
-            outside,
-            columns,
-            tree,
-            leaf,
-            first + 2 * (in_three & (first > origin_cells)),
-            last + 2 * (in_three & (last >= origin_cells)),
-            scale,
-            _within(actionability, origin, free, columns, scale, spare),
-            actionability.grid,
+            origin=origin,
+            free=free,
+            origin_cells=origin_cells + is_cut,
+            is_cut=is_cut,
+            outside=outside[free],
+            columns=columns,
+            tree=tree,
+            leaf=leaf,
+            low=first + 2 * (is_cut & (first > origin_cells)),
+            high=last + 2 * (is_cut & (last >= origin_cells)),
+            scale=scale,
+            constraints=_constraints(
+                actionability, origin, free, columns, scale, safety_margin
+            ),
+            grid=actionability.grid,
         )
 
     @property
@@ -350,69 +376,69 @@ class _Space:
         """Costs of the cells of each column."""
         return [column.costs for column in self.columns]
 
-    def costs_of_cells(self) -> list[NDArray[np.float64]]:
-        """Costs of the cells, infinite for own values outside of all others."""
+    def costs_of_other_cells(self) -> list[NDArray[np.float64]]:
+        """Costs of the cells, infinite for the row's value outside of all cells."""
         costs = [cost.copy() for cost in self.costs]
         for k in np.flatnonzero(self.outside):
             costs[k][-1] = np.inf
         return costs
 
     def split(self, cells: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Cells of trees (n, p) as cells of the space, with own cells cut in three."""
-        origin_cells = self.origin_cells - self.in_three
-        return cells + self.in_three * (
-            (cells >= origin_cells) * 1 + (cells > origin_cells)
-        )
+        """Cells of trees (n, n_free) as cells of the space.
+
+        The row's cell, where it is cut in three, becomes the middle one.
+        """
+        uncut = self.origin_cells - self.is_cut
+        return cells + self.is_cut * ((cells >= uncut) * 1 + (cells > uncut))
 
     def row_at(self, point: NDArray[np.intp]) -> NDArray[np.float64]:
         """The encoded row of a point."""
-        near, low, high = (
-            np.array(
-                [
-                    getattr(column, name)[cell]
-                    for column, cell in zip(self.columns, point, strict=True)
-                ]
-            )
-            for name in ("nearest", "low", "high")
-        )
-        within = self.within
-        shifts = None if within is None else within.shifts(point)[0]
-        if within is not None and shifts is not None:
-            at = within.columns
-            near[at] += shifts / self.scale[at]
-            moved = self.origin.copy()
-            moved[self.free] = near
-            near = np.where(
-                point == self.origin_cells, near, self.grid.nearest(moved)[self.free]
-            )
-            near[at] = np.clip(near[at], low[at], high[at])
-            near[at] = self._returned(within, point, near)[at]
+        cells = list(zip(self.columns, point, strict=True))
+        nearest = np.array([column.nearest[cell] for column, cell in cells])
+        constraints = self.constraints
+        shifts = None if constraints is None else constraints.shifts(point)[0]
+        if constraints is not None and shifts is not None:
+            at = constraints.columns
+            nearest[at] += shifts / self.scale[at]
+            shifted = self.origin.copy()
+            shifted[self.free] = nearest
+            on_grid = self.grid.nearest(shifted)[self.free]
+            nearest = np.where(point == self.origin_cells, nearest, on_grid)
+            low = np.array([column.low[cell] for column, cell in cells])
+            high = np.array([column.high[cell] for column, cell in cells])
+            nearest[at] = np.clip(nearest[at], low[at], high[at])
+            nearest[at] = self._moved_back(constraints, point, nearest)[at]
         values = self.origin.copy()
-        values[self.free] = near
+        values[self.free] = nearest
         return values
 
-    def _returned(
-        self, within: CellValues, point: NDArray[np.intp], values: NDArray[np.float64]
+    def _moved_back(
+        self,
+        constraints: CellConstraints,
+        point: NDArray[np.intp],
+        values: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Values moved back to their origins where the constraints allow it."""
+        """Values (n_free,) moved back to the row where the constraints allow it."""
         values, origin = values.copy(), self.origin[self.free]
-        moves = np.abs(values - origin)
-        moves[(np.abs(point - self.origin_cells) > 1) | ~self.in_three] = 0
-        for j in np.argsort(moves)[np.count_nonzero(moves == 0) :]:
+        changes = np.abs(values - origin)
+        # Only a value next to that of the row, in the same cell of the trees, can be.
+        changes[(np.abs(point - self.origin_cells) > 1) | ~self.is_cut] = 0
+        smallest_first = np.argsort(changes)[np.count_nonzero(changes == 0) :]
+        for j in smallest_first:
             trial = np.where(np.arange(len(values)) == j, origin, values)
-            if within.satisfied_by(trial * self.scale):
+            if constraints.satisfied_by(trial * self.scale):
                 values = trial
         return values
 
 
 @dataclass(frozen=True)
 class _Column:
-    """Cells of a column: costs, nearest values, and ends."""
+    """Cells of a column."""
 
-    costs: NDArray[np.float64]
-    nearest: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    costs: NDArray[np.float64]  # infinite for cells that may not be entered
+    nearest: NDArray[np.float64]  # the value of each cell nearest to the row's
+    low: NDArray[np.float64]  # lowest and
+    high: NDArray[np.float64]  # highest value of each cell
 
 
 def _column(
@@ -421,27 +447,27 @@ def _column(
     j: int,
     origin: float,
     cell: int,
-    least: float,
-    most: float,
+    lowest: float,
+    highest: float,
 ) -> _Column:
-    """The cells of a column; where it is constrained, the own one is cut in three.
+    """The cells of a column, for a row's value `origin` in a `cell`; see `_Space`.
 
-    An own value outside of all cells has a last cell for itself.
+    Values are permitted from `lowest` to `highest`.
     """
     grid, low, high = actionability.grid, cells.low[j], cells.high[j]
     refused = np.any(cells.cell_codes[j] < 0, axis=1)
-    limited = actionability.coefficients[:, j].any()
+    is_constrained = actionability.coefficients[:, j].any()
     if cell < 0:
         cell = len(low)
         low, high = np.append(low, 0.0), np.append(high, 0.0)
         refused = np.append(refused, False)
-    elif limited:
+    elif is_constrained:
         low, high = (np.insert(ends, cell, [ends[cell]] * 2) for ends in (low, high))
         refused = np.insert(refused, cell, [refused[cell]] * 2)
         high[cell] = min(high[cell], np.nextafter(origin, -np.inf))
         low[cell + 2] = max(low[cell + 2], np.nextafter(origin, np.inf))
         cell += 1
-    low, high = np.maximum(low, least), np.minimum(high, most)
+    low, high = np.maximum(low, lowest), np.minimum(high, highest)
     low, high = grid.up(low, j), grid.down(high, j)
     if actionability.categorical[j]:
         costs = np.ones(len(low))
@@ -456,7 +482,7 @@ def _column(
         costs = np.abs(nearest - origin)
     costs = np.where((low <= high) & ~refused, costs * actionability.costs[j], np.inf)
     nearest = np.where(np.isfinite(costs), nearest, np.nan_to_num(origin))
-    if limited and np.isnan(origin):
+    if is_constrained and np.isnan(origin):
         costs[cell], nearest[cell], low[cell], high[cell] = np.inf, 0, 0, 0
     else:
         costs[cell], nearest[cell], low[cell], high[cell] = 0, origin, origin, origin
@@ -466,50 +492,52 @@ def _column(
 def _far(
     cells: TreeCells, actionability: Actionability, origin: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Limits of numbers, from the values that offset all others of a constraint."""
+    """Limits of numbers (n_columns,); infinite for those without constraints.
+
+    From the largest number that offsets all others of a constraint.
+    """
     coefficients = np.abs(actionability.coefficients)
     far = np.full(len(origin), np.inf)
-    used = np.flatnonzero(coefficients.any(axis=0))
+    constrained = np.flatnonzero(coefficients.any(axis=0))
     sizes = np.zeros(len(origin))
-    for j in used.tolist():
+    for j in constrained.tolist():
         ends = np.abs(np.concatenate([cells.low[j], cells.high[j], [origin[j]]]))
         sizes[j] = ends[np.isfinite(ends)].max(initial=0)
     needs = coefficients @ sizes + np.abs(actionability.bounds)
-    for j in used.tolist():
+    for j in constrained.tolist():
         column = coefficients[:, j]
-        far[j] = sizes[j] + _FAR * (needs[column > 0] / column[column > 0]).max()
+        offsets = needs[column > 0] / column[column > 0]
+        far[j] = sizes[j] + _FAR_MULTIPLE * offsets.max()
     return far
 
 
-def _within(
+def _constraints(
     actionability: Actionability,
     origin: NDArray[np.float64],
     free: NDArray[np.bool_],
     columns: list[_Column],
     scale: NDArray[np.float64],
-    spare: float,
-) -> CellValues | None:
+    safety_margin: float,
+) -> CellConstraints | None:
     """Linear constraints on the free columns, in units of their costs; None if none."""
     if not len(actionability.bounds):
         return None
     terms = actionability.excess(np.nan_to_num(origin)[None])[1][0]
     fixed = np.where(free, 0, actionability.coefficients) @ np.nan_to_num(origin)
-    bounds = actionability.bounds - fixed + (_ROUNDING - spare) * terms
+    bounds = actionability.bounds - fixed + (_ROUNDING - safety_margin) * terms
     coefficients = actionability.coefficients[:, free] / scale
     used = np.flatnonzero(coefficients.any(axis=0))
     sizes = np.abs(coefficients).max(axis=1, initial=0)
     sizes[sizes == 0] = 1
-    nearest, low, high = (
-        [getattr(columns[k], name) * scale[k] for k in used.tolist()]
-        for name in ("nearest", "low", "high")
-    )
-    return CellValues(
-        used,
-        coefficients[:, used] / sizes[:, None],
-        bounds / sizes,
-        nearest,
-        low,
-        high,
-        np.where(np.isnan(origin), 0, actionability.costs)[free][used] / scale[used],
-        actionability.stepped[free][used],
+    # Changes of missing numbers cost the same to any value.
+    costs = np.where(np.isnan(origin), 0, actionability.costs)[free][used]
+    return CellConstraints(
+        columns=used,
+        coefficients=coefficients[:, used] / sizes[:, None],
+        bounds=bounds / sizes,
+        nearest=[columns[k].nearest * scale[k] for k in used.tolist()],
+        low=[columns[k].low * scale[k] for k in used.tolist()],
+        high=[columns[k].high * scale[k] for k in used.tolist()],
+        costs=costs / scale[used],
+        is_integer=actionability.stepped[free][used],
     )

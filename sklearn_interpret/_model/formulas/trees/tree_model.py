@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 
 # Reads a fitted model; it also gets the function that reads models inside of it.
 Reader = Callable[[BaseEstimator, Callable[[BaseEstimator], "TreeModel"]], "TreeModel"]
-# Node, column and categories of a split on categories.
-CategorySplit = tuple[int, int, NDArray[np.intp]]
-
 # Response = link(raw * link_scale), by the link's name.
 LINKS = {
     "identity": lambda raw: raw,
@@ -33,6 +30,21 @@ LINKS = {
     # The score of an isolation forest, from the path length over the expected one.
     "isolation": lambda raw: -(2.0**-raw),
 }
+
+
+class CategorySplit(NamedTuple):
+    """A split of a tree on a set of categories."""
+
+    node: int
+    column: int
+    categories: Sequence[int] | NDArray[np.intp]  # of one side; integers
+
+
+class ListedCategories(NamedTuple):
+    """The categories of a column that occur in any split, sorted; hashable."""
+
+    column: int
+    categories: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +111,9 @@ class TreeModel:
     @property
     def takes_numbers(self) -> bool:
         """Whether the model takes all finite numbers: it has no steps and no levels."""
-        before = TransformerEncoder | ChainedEncoder | StackingEncoder
+        with_steps = TransformerEncoder | ChainedEncoder | StackingEncoder
         levels = getattr(self.encoder, "levels", ())  # labels of categories
-        return not isinstance(self.encoder, before) and not any(levels)
+        return not isinstance(self.encoder, with_steps) and not any(levels)
 
     def raw(self, X: Any) -> NDArray[np.float64]:
         """Sum of the trees for rows: float64 of shape (n_rows, k)."""
@@ -116,8 +128,10 @@ class TreeModel:
         if self.link is None:
             raise ValueError("This model's response is no known function of its trees.")
         response = LINKS[self.link](raw * self.link_scale)
-        both = self.link == "logistic" and self.response_method == "predict_proba"
-        if both and response.shape[1] == 1:
+        is_probability = self.link == "logistic" and (
+            self.response_method == "predict_proba"
+        )
+        if is_probability and response.shape[1] == 1:
             return np.hstack([1 - response, response])
         return response
 
@@ -280,19 +294,18 @@ def column_numbers(
     rows = as_rows(X)
     check_width(rows.n_columns, len(label_positions))
     columns = []
-    for j, positions_of_labels in enumerate(label_positions):
-        if positions_of_labels is None:
+    for j, position_of in enumerate(label_positions):
+        if position_of is None:
             columns.append(rows.column_array(j))
             continue
         codes, labels, _ = rows.encode([j])
-        positions = np.full(len(labels), np.nan)
+        numbers = np.full(len(labels), np.nan)
         for i, label in enumerate(labels):
             if not is_missing(label):
-                position = positions_of_labels.get(label)
-                positions[i] = (
-                    unseen(rows.names[j], label) if position is None else position
-                )
-        columns.append(positions[codes])
+                position = position_of.get(label)
+                is_unseen = position is None
+                numbers[i] = unseen(rows.names[j], label) if is_unseen else position
+        columns.append(numbers[codes])
     return columns
 
 
@@ -301,19 +314,20 @@ def is_frame(X: Any) -> bool:
     return isinstance(as_rows(X), PandasRows | PolarsRows)
 
 
-def listed_categories(splits: Iterable[CategorySplit]) -> dict[int, list[int]]:
-    """Sorted categories that occur in any split, by column: a dict.
-
-    `splits` are triples (node, column, categories); categories are integers.
-    """
-    listed: dict[int, set[int]] = {}
-    for _, column, categories in splits:
-        listed.setdefault(int(column), set()).update(map(int, categories))
-    return {j: sorted(listed[j]) for j in sorted(listed)}
+def listed_categories(splits: Iterable[CategorySplit]) -> tuple[ListedCategories, ...]:
+    """Categories that occur in any split, for each column with such splits."""
+    categories: dict[int, set[int]] = {}
+    for split in splits:
+        of_column = categories.setdefault(int(split.column), set())
+        of_column.update(map(int, split.categories))
+    return tuple(
+        ListedCategories(column, tuple(sorted(categories[column])))
+        for column in sorted(categories)
+    )
 
 
 def category_table(
-    splits: Iterable[CategorySplit], listed: Mapping[int, list[int]], n_nodes: int
+    splits: Iterable[CategorySplit], listed: tuple[ListedCategories, ...], n_nodes: int
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Sets of categories of splits, as rows of a table of the listed ones.
 
@@ -326,11 +340,12 @@ def category_table(
     """
     sets = np.full(n_nodes, -1)
     rows: list[NDArray[np.bool_]] = []
-    width = 1 + max(map(len, listed.values()), default=0)
-    for node, column, categories in splits:
-        sets[node] = len(rows)
+    categories = dict(listed)
+    width = 1 + max(map(len, categories.values()), default=0)
+    for split in splits:
+        sets[split.node] = len(rows)
         row = np.zeros(width, dtype=bool)
-        row[np.searchsorted(listed[int(column)], categories)] = True
+        row[np.searchsorted(categories[int(split.column)], split.categories)] = True
         rows.append(row)
     return sets, np.array(rows, dtype=bool).reshape(len(rows), width)
 
@@ -340,7 +355,7 @@ def listed_positions(
 ) -> NDArray[np.float64]:
     """Positions of truncated numbers (n,) in a sorted list of integers, as float64.
 
-    `other` for numbers that are not listed, NaN for NaN.
+    `unlisted` for numbers that are not listed, NaN for NaN.
     """
     values, categories = np.asarray(values, dtype=np.float64), np.asarray(listed)
     truncated = np.trunc(values)

@@ -1,4 +1,8 @@
-"""Responses of a model that are sums of its trees, or known functions of them."""
+"""Responses of a model that are sums of its trees, or known functions of them.
+
+:func:`read_trees` reads the trees of a model, whatever the response;
+:func:`tree_response` and :func:`explained_response` read a response of it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
-from sklearn_interpret._model.formulas.door import Formula, are_close, errors_in
+from sklearn_interpret._model.formulas.formula import Comparison, Formula, errors_in
 from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
 from sklearn_interpret._model.formulas.trees import (
     _catboost,
@@ -57,9 +61,10 @@ READABLE = (
     "work column by column"
 )
 
-# Relative rounding errors of libraries that sum hundreds of trees in float32, and in
-# float64.
-_TOLERANCE, _DOUBLE_TOLERANCE = 1e-5, 1e-9
+# Relative rounding error of libraries that sum hundreds of trees in float32,
+_TOLERANCE = 1e-5
+# and in float64.
+_DOUBLE_TOLERANCE = 1e-9
 
 # Difference below which scores are ties, relative to them and to the leaves: the
 # predicted class must not depend on the order in which trees were summed.
@@ -68,9 +73,9 @@ _TIE = 1e-12
 # Bytes per feature of a row's numbers and codes during encoding.
 _CODING_BYTES = 12
 
-# Least number of rows on which the trees are compared with the model: one cheap call;
-# trees that were misread differ at nearly every row.
-_SPOTS = 8
+# Number of evenly spaced rows, spots, at which the trees are compared with the model:
+# one cheap call; trees that were misread differ at nearly every row.
+_N_SPOTS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +173,8 @@ class TreeResponse(Formula):
         sums = self.ensemble.raw_of_codes(codes)
         return sums if self.additive else self._linked(sums)
 
-    def _comparisons(
-        self, rows: Rows
-    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-        """Responses to some of the rows, functions of the trees, and tolerances."""
+    def _comparisons(self, rows: Rows) -> Iterator[Comparison]:
+        """The comparison on a few of the rows."""
         spot_rows = rows.take(_spots(rows.n_rows))
         expected = self.predictions(spot_rows.native)
         tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE_TOLERANCE
@@ -213,13 +216,13 @@ class TreeResponse(Formula):
 
     def check_codes(self, X: Any, codes: NDArray[Any]) -> None:
         """Raise if trees and model disagree on native rows, given with their codes."""
-        if not are_close(*self._comparison(self.response(X), codes, _TOLERANCE)):
+        if not self._comparison(self.response(X), codes, _TOLERANCE).agrees():
             raise UnreadableModelError(self._mismatch)
 
     def _comparison(
         self, expected: NDArray[np.float64], codes: NDArray[Any], tolerance: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Expected responses to rows with `codes`, those of the trees, tolerances."""
+    ) -> Comparison:
+        """Expected responses to rows with `codes`, and those of the trees."""
         base = self.ensemble.base
         leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -229,7 +232,7 @@ class TreeResponse(Formula):
             if not self.additive:
                 computed = self._linked(computed)
                 size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
-            return expected, computed, tolerance * size
+            return Comparison(expected, computed, tolerance * size)
 
     def _linked(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """The response as a function of the sums (n, n_sums)."""
@@ -244,18 +247,19 @@ class TreeResponse(Formula):
     def _labels(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predicted labels from sums of scores: a 0/1 column for each class."""
         labels, scores = self.model.classes, self.model.as_returned(sums)
-        winners = partial(
+        predicted = partial(
             _predicted_positions,
             leaf_size=self._leaf_size,
             tied_class=self.model.tied_class,
         )
+        # The response reads positions of classes in place of their labels.
         if not isinstance(labels, list):
             n_classes = 0 if labels is None else len(labels)
-            reader = replace(self.response, classes=np.arange(n_classes))
-            return reader.read(winners(scores, n_classes))
+            by_position = replace(self.response, classes=np.arange(n_classes))
+            return by_position.read(predicted(scores, n_classes))
         sizes = list(map(len, labels))
-        reader = replace(self.response, classes=list(map(np.arange, sizes)))
-        return reader.read(np.column_stack(list(map(winners, scores, sizes))))
+        by_position = replace(self.response, classes=list(map(np.arange, sizes)))
+        return by_position.read(np.column_stack(list(map(predicted, scores, sizes))))
 
     @cached_property
     def _leaf_size(self) -> float:
@@ -293,15 +297,15 @@ class CodedRows(LazyRows):
         or infinite value, which the model may refuse.
         """
         spots = [_spots(len(self))]
-        finite = np.ones(self.n_columns, dtype=bool)
+        all_finite = np.ones(self.n_columns, dtype=bool)  # so far
         codes = self.empty(len(self)) if self.is_small else None
         for block in self.batches(0, len(self)):
             numbers = self.model.encode(self.rows.sliced(block).native)
-            special = ~np.isfinite(numbers)
-            if special.any():
-                new = np.flatnonzero(special.any(axis=0) & finite)
-                spots.append(block.start + special[:, new].argmax(axis=0))
-                finite[new] = False
+            not_finite = ~np.isfinite(numbers)
+            if not_finite.any():
+                new = np.flatnonzero(not_finite.any(axis=0) & all_finite)
+                spots.append(block.start + not_finite[:, new].argmax(axis=0))
+                all_finite[new] = False
             if codes is not None:
                 codes[block] = self.ensemble.codes(numbers)
         return self if codes is None else codes, np.unique(np.concatenate(spots))
@@ -309,7 +313,7 @@ class CodedRows(LazyRows):
 
 def _spots(n_rows: int) -> NDArray[np.intp]:
     """Positions of some evenly spaced rows."""
-    return np.linspace(0, n_rows - 1, min(_SPOTS, n_rows)).astype(np.intp)
+    return np.linspace(0, n_rows - 1, min(_N_SPOTS, n_rows)).astype(np.intp)
 
 
 def read_trees(estimator: BaseEstimator) -> TreeModel:
@@ -485,6 +489,7 @@ def _refusal(model: TreeModel, response: Response) -> str:
 
 
 def _is_function_of_sums(model: TreeModel, response: Response) -> bool:
+    """Whether the response is a known function of the sums of the trees."""
     method = response.method
     if callable(method):
         return False
@@ -496,21 +501,26 @@ def _is_function_of_sums(model: TreeModel, response: Response) -> bool:
 
 
 def _predicts_labels(response: Response) -> bool:
+    """Whether the response is the label of a class."""
     return response.method == "predict" and response.classes is not None
 
 
 def _predicted_positions(
     scores: NDArray[np.float64], n_classes: int, leaf_size: float, tied_class: int = 0
 ) -> NDArray[np.intp]:
-    """Position of the largest score; ties go to the first."""
+    """Position (n,) of the largest score (n, k); ties go to the first.
+
+    `leaf_size` is the largest size of a leaf, in units of which scores are rounded.
+    """
     if scores.shape[1] < n_classes:  # one signed column for two classes
         margins = scores[:, 0]
-        tied = np.abs(margins) <= _TIE * leaf_size
-        return np.where(tied, tied_class, margins > 0).astype(np.intp)
+        is_tied = np.abs(margins) <= _TIE * leaf_size
+        return np.where(is_tied, tied_class, margins > 0).astype(np.intp)
     largest = scores.max(axis=1, keepdims=True)
     size = np.maximum(np.abs(scores).max(axis=1, keepdims=True), leaf_size)
     return (scores >= largest - _TIE * size).argmax(axis=1)
 
 
 def _name(response: Response) -> str:
+    """Class name of the model."""
     return type(unfrozen(response.estimator)).__name__

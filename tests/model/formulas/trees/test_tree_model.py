@@ -125,6 +125,6 @@ def test_a_sum_that_is_not_the_librarys_is_refused(monkeypatch):
     X, y = table()
     estimator = xgboost.XGBClassifier(n_estimators=2, base_score=0.3, n_jobs=1)
     estimator.fit(X, labels(y, 2))
-    monkeypatch.setattr(_xgboost, "_MARGINS", {})
+    monkeypatch.setattr(_xgboost, "_BASE_MARGINS", {})
     with pytest.raises(UnreadableModelError, match="is not its prediction"):
         read_trees(estimator)

@@ -1,11 +1,11 @@
-"""The door to formulas: the first that can be read, or the reasons why none can."""
+"""The first formula that can be read, or the reasons why none can."""
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.formulas.door import are_close, formula
+from sklearn_interpret._model.formulas.formula import Comparison, read_formula
 from sklearn_interpret._model.formulas.linear import (
     LinearModel,
     explained_linear,
@@ -33,31 +33,31 @@ class Clipped(LinearRegression):
 )
 def test_the_first_reader_that_can_read_the_model(model, kind):
     model.fit(X, X[:, 0])
-    assert isinstance(formula(READERS, model), kind)
-    assert isinstance(formula(READERS, model, required=True), kind)
+    assert isinstance(read_formula(READERS, model), kind)
+    assert isinstance(read_formula(READERS, model, required=True), kind)
 
 
 def test_no_formula_or_the_reasons():
     model = Clipped().fit(X, X[:, 0])
-    assert formula(READERS, model) is None
+    assert read_formula(READERS, model) is None
     with pytest.raises(
         UnreadableModelError, match=r"linear model: .* trees of Clipped"
     ):
-        formula(READERS, model, required=True)
+        read_formula(READERS, model, required=True)
     with pytest.raises(UnreadableModelError, match=r"^Clipped can't be read"):
-        formula([read_linear], model, required=True)
+        read_formula([read_linear], model, required=True)
 
 
 def test_a_formula_must_give_the_responses_to_rows():
     model = LinearRegression().fit(X, X[:, 0])
     model.predict = lambda X: np.zeros(len(X))  # not a method of the class
-    assert formula([explained_linear], model) is None
+    assert read_formula([explained_linear], model) is None
     del model.predict
     model.coef_ = model.coef_.astype(np.float64)
-    assert formula([explained_linear], model, rows=as_rows(X)) is not None
+    assert read_formula([explained_linear], model, rows=as_rows(X)) is not None
 
 
-def test_arrays_are_close():
-    assert are_close(np.ones(2), np.array([1.0, 1.1]), np.full(2, 0.2))
-    assert not are_close(np.ones(2), np.array([1.0, 1.1]), np.full(2, 0.05))
-    assert not are_close(np.ones(2), np.ones((2, 1)), np.ones(2))
+def test_responses_agree_up_to_rounding():
+    assert Comparison(np.ones(2), np.array([1.0, 1.1]), np.full(2, 0.2)).agrees()
+    assert not Comparison(np.ones(2), np.array([1.0, 1.1]), np.full(2, 0.05)).agrees()
+    assert not Comparison(np.ones(2), np.ones((2, 1)), np.ones(2)).agrees()

@@ -1,20 +1,35 @@
-"""The door to formulas: which one computes the responses of a model, or why none does.
+"""Which formula computes the responses of a model, or why none does.
 
 A formula is read only if the methods that compute the responses are those of a class
 whose formula is known, none overridden (:mod:`formula_class`), and if it gives the
-model's own responses to rows (:class:`Formula`).
+model's own responses to rows (:class:`Formula`). All methods that use formulas read
+them by :func:`read_formula`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import starmap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret.exceptions import UnreadableModelError
+
+
+class Comparison(NamedTuple):
+    """Responses of a model to some rows, and those of its formula."""
+
+    expected: NDArray[np.float64]  # of the model, (n_rows, n_outputs)
+    computed: NDArray[np.float64]  # of the formula
+    tolerance: NDArray[np.float64]  # largest differences that count as rounding
+
+    def agrees(self) -> bool:
+        """Whether the shapes are equal, and no responses differ by more."""
+        same_shape = self.expected.shape == self.computed.shape
+        return same_shape and not np.any(
+            np.abs(self.computed - self.expected) > self.tolerance
+        )
 
 
 class Formula:
@@ -30,31 +45,19 @@ class Formula:
 
     def agrees(self, rows: Rows) -> bool:
         """Whether formula and model agree on rows."""
-        return all(starmap(are_close, self._comparisons(rows)))
+        return all(comparison.agrees() for comparison in self._comparisons(rows))
 
     def check(self, rows: Rows) -> None:
         """Raise an UnreadableModelError unless formula and model agree on rows."""
         if not self.agrees(rows):
             raise UnreadableModelError(self._mismatch)
 
-    def _comparisons(
-        self, rows: Rows
-    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-        """Responses of the model, those of the formula, and tolerances, in batches."""
+    def _comparisons(self, rows: Rows) -> Iterator[Comparison]:
+        """Comparisons of model and formula on batches of rows."""
         raise NotImplementedError
 
 
-def are_close(
-    expected: NDArray[np.float64],
-    computed: NDArray[np.float64],
-    tolerance: NDArray[np.float64] | float,
-) -> bool:
-    """Whether arrays have one shape, and no entries that differ by more."""
-    same_shape = expected.shape == computed.shape
-    return same_shape and not np.any(np.abs(computed - expected) > tolerance)
-
-
-def formula(
+def read_formula(
     readers: Iterable[Callable[..., Any]],
     *model: Any,
     rows: Rows | None = None,
@@ -89,7 +92,7 @@ def formula(
             return result
         except UnreadableModelError as error:
             # The error itself would keep this frame, and with it the caller's arrays,
-            # until garbage is collected.
+            # in memory until garbage is collected.
             reasons.append(str(error))
     if required:
         raise UnreadableModelError(" ".join(reasons))
