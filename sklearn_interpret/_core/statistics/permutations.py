@@ -140,7 +140,7 @@ def upper_tail(observed: _Array, null: _Array, distribution: str) -> _Array:
 
 
 def _normal_tail(observed: _Array, null: _Array, varying: NDArray[np.bool_]) -> _Array:
-    """Student's tail, as mean and deviation are estimates; any number for no variation."""
+    """Student's tail, for estimated moments; any number where draws do not vary."""
     n_draws = len(null)
     if n_draws < 2:  # no column varies
         return np.ones(len(observed))
