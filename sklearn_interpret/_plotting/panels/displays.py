@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Canvas
     from sklearn_interpret._plotting.panels.lines import Artists, Panel, PlotOptions
 
-# Curves of probabilities with a smaller range are drawn as constant. Chosen by hand: far
-# above rounding errors, and far below what anyone decides by.
+# Curves of probabilities with a smaller range are drawn as constant. Chosen by hand:
+# far above rounding errors, and far below what anyone decides by.
 _LEAST_RANGE_OF_PROBABILITIES = 1e-6
 N_ERRORS = 2.0  # half-width of a band in standard errors: about 95 %
 # Columns of a table, in their order.
