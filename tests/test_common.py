@@ -176,8 +176,8 @@ def _few_candidates():
     nuisance = "sklearn_interpret.importance._nuisance"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sklearn_interpret.rules._lasso._N_PENALTIES", 5)
-        patch.setattr("sklearn_interpret.rules._lasso._LAST", 0.02)
-        patch.setattr("sklearn_interpret.adversarial._adversarial_patch._SCREENED", 4)
+        patch.setattr("sklearn_interpret.rules._lasso._LAST_SHARE", 0.02)
+        patch.setattr("sklearn_interpret.adversarial._adversarial_patch._N_SCREENED", 4)
         patch.setattr(f"{nuisance}._MOST_COLUMNS", 0)
         patch.setitem(import_module(nuisance)._RANDOM_TREES, "n_estimators", 1)
         yield

@@ -17,7 +17,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.permutations import random_donors
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.replacement.replacement import Replacement
@@ -238,7 +238,7 @@ def losses_of_draws(
     variants_of_draws: NDArray[np.intp] | None = None
     replacement = Replacement(columns, levels, codes, together=True)
     if len(columns) == 1:
-        trees = formula([partial(tree_response, labels=False)], response)
+        trees = read_formula([partial(tree_response, labels=False)], response)
         if trees is not None:
             first, point_of_level = _points(trees, rows, columns, levels[0])
             replacement = Replacement(

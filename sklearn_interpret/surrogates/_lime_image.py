@@ -398,7 +398,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
 
 def _masked_image(image: Any, colour: Any) -> MaskedSample:
     """One of the `Images`, whose segments a colour can hide, for `MaskSampler`."""
-    return MaskedSample(image.n_segments, image.masker(colour), image.at_once)
+    return MaskedSample(image.n_segments, image.masker(colour), image.copies_per_call)
 
 
 def _segments(

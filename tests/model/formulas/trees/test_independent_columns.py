@@ -190,6 +190,6 @@ def test_trees_that_are_not_what_the_model_answers_are_refused(monkeypatch):
 
 def test_too_many_sets_are_refused(monkeypatch):
     model, X, method = MODELS["encoded"]
-    monkeypatch.setattr(independent_columns, "_MOST_IN_SETS", 20)
+    monkeypatch.setattr(independent_columns, "_MOST_SET_ENTRIES", 20)
     with pytest.raises(UnreadableModelError, match="too many to work with"):
         IndependentColumns(make_response(model, method), *levels_of(X))
