@@ -22,11 +22,11 @@ models with skops (.skops) instead; of these only known types are loaded, and th
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; errors of the user's input end it with one line and code 2."""
-    parser = _parser()
+    parser = _make_parser()
     options = parser.parse_args(arguments)
     try:
         _check_output(options.output)
-        report = _report(options)
+        report = _fit_report(options)
         report.to_html(options.output)
     except (ValueError, TypeError, OSError, ImportError) as error:
         line = " ".join(str(error).split())
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(options.output, *lines, sep="\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m sklearn_interpret")
     command = parser.add_subparsers(required=True).add_parser(
         "report", help="write an inspection report, one page of HTML", epilog=_TRUST
@@ -62,9 +62,9 @@ def _check_output(path: Path) -> None:
         raise ValueError(f"--output: {str(path)!r} is no file that can be written.")
 
 
-def _report(options: argparse.Namespace) -> InspectionReport:
+def _fit_report(options: argparse.Namespace) -> InspectionReport:
     """The fitted report of the model and the data in the files."""
-    model, pandas = _model(options.model, options.trust), import_module("pandas")
+    model, pandas = _load_model(options.model, options.trust), import_module("pandas")
     if isinstance(model, type):
         raise ValueError(f"{options.model} holds the class {model.__name__}, no model.")
     parquet = options.data.suffix == ".parquet"
@@ -83,23 +83,23 @@ def _report(options: argparse.Namespace) -> InspectionReport:
     ).fit(table.drop(columns=options.target), table[options.target])
 
 
-def _model(path: Path, trusted: Sequence[str]) -> Any:
+def _load_model(path: Path, trusted: Sequence[str]) -> Any:
     """The model in a file."""
     if path.suffix not in (".joblib", ".pkl", ".skops"):
         raise ValueError(f"{path} must be a .skops, .joblib or .pkl file.")
     if path.suffix != ".skops":
-        return _loaded(path, partial(joblib.load, path))
+        return _load_or_refuse(path, partial(joblib.load, path))
     skops = import_module("skops.io")
-    types = _loaded(path, partial(skops.get_untrusted_types, file=path))
+    types = _load_or_refuse(path, partial(skops.get_untrusted_types, file=path))
     if unknown := set(types) - set(trusted):
         raise ValueError(
             f"{path} has types that are not trusted; if you trust them, add --trust "
             + " ".join(sorted(unknown))
         )
-    return _loaded(path, partial(skops.load, path, trusted=trusted))
+    return _load_or_refuse(path, partial(skops.load, path, trusted=trusted))
 
 
-def _loaded(path: Path, load: Callable[[], Any]) -> Any:
+def _load_or_refuse(path: Path, load: Callable[[], Any]) -> Any:
     """The object that a function loads; a file without one may raise any error."""
     try:
         return load()

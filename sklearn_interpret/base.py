@@ -59,7 +59,7 @@ from sklearn_interpret._model.responses.response import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows, default_name
-from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, read_head
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import (
     FitArguments,
@@ -85,7 +85,7 @@ def _estimator_has(name: str) -> Callable[..., Any]:
     return check
 
 
-def _strings_in_words(model: BaseEstimator, X: Any) -> str:
+def _strings_message(model: BaseEstimator, X: Any) -> str:
     """Message of a model that cannot be fitted to strings: where they are."""
     name, rows = type(model).__name__, as_rows(X)
     columns = [
@@ -245,7 +245,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self._reset()
         partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
-            X, y, sample_weight = first_rows(self, partitions), None, None
+            X, y, sample_weight = read_head(self, partitions), None, None
             if not isinstance(self._get_estimator(), FrozenEstimator):
                 raise TypeError(
                     f"{type(self).__name__} fits no model to rows in partitions: pass "
@@ -354,7 +354,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             except ValueError as error:
                 if "could not convert string to float" not in str(error):
                     raise
-                raise ValueError(_strings_in_words(model, X)) from error
+                raise ValueError(_strings_message(model, X)) from error
 
     def _missing_y_message(self) -> str:
         name = type(self).__name__

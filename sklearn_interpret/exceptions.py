@@ -67,7 +67,7 @@ class EmptyIntervalWarning(InspectionWarning):
 
 
 class ExtrapolationWarning(InspectionWarning):
-    """Rows are beyond the training values of a feature, or in a wide gap of them."""
+    """Rows are beyond the training values of a feature, or in a wide gap of values."""
 
 
 class FixedSumWarning(InspectionWarning):

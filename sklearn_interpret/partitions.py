@@ -120,7 +120,7 @@ class Partitions(ABC):
         {ndarray, sparse matrix, DataFrame}
             The rows.
         """
-        return self.map_reduce(_first_rows, _first)
+        return self.map_reduce(_first_rows, _first_present)
 
 
 class RowBatches(Partitions):
@@ -188,7 +188,7 @@ class RowBatches(Partitions):
         object
             The merged result.
         """
-        batches: Iterable[Any] = self._compared(columns)
+        batches: Iterable[Any] = self._read_same_batches(columns)
         if self._first_pass is not None:
             batches = with_progress(batches, self._first_pass.n_batches)
         # As the digits of a binary number: two states of as many batches are merged, so
@@ -216,7 +216,7 @@ class RowBatches(Partitions):
         self._head = next((head for head in heads if head is not None), None)
         return self._head
 
-    def _compared(self, columns: _Names) -> Iterator[tuple[Any, ...]]:
+    def _read_same_batches(self, columns: _Names) -> Iterator[tuple[Any, ...]]:
         """Batches of a pass, compared with the head and with the first pass."""
         n_batches = n_rows = 0
         for batch in self._batches(columns):
@@ -254,19 +254,19 @@ class RowBatches(Partitions):
         if callable(self.source):
             for batch in self.source():
                 X, *vectors = batch if isinstance(batch, tuple) else (batch,)
-                yield (*self._split(X, named), *vectors)
+                yield (*self._split_columns(X, named), *vectors)
             return
         names = None if columns is None else [*columns, *named]
         for dataset in self._datasets:
             # Piece by piece: a scan of the whole dataset reads far ahead, into memory.
-            for piece in _pieces(dataset):
+            for piece in _row_groups(dataset):
                 for batch in piece.to_batches(
                     schema=dataset.schema, columns=names, batch_size=_BATCH_ROWS
                 ):
-                    yield self._split(batch.to_pandas(), named)
+                    yield self._split_columns(batch.to_pandas(), named)
 
-    def _split(self, X: Any, named: list[str]) -> tuple[Any, ...]:
-        """A batch without the columns of targets and weights, and these."""
+    def _split_columns(self, X: Any, named: list[str]) -> tuple[Any, ...]:
+        """A batch without its columns of targets and weights, then the two columns."""
         if not named:
             return (X,)
         unknown = [name for name in named if name not in getattr(X, "columns", ())]
@@ -308,7 +308,7 @@ class _DaskPartitions(Partitions):
         self, function: _Function, merge: _Function, columns: _Names = None
     ) -> Any:
         """Merge the results of a function of each partition, by a tree of tasks."""
-        delayed, blocks = sys.modules["dask"].delayed, self._blocks(columns)
+        delayed, blocks = sys.modules["dask"].delayed, self._delayed_tables(columns)
         vectors = [
             [None] * len(blocks)
             if column is None
@@ -328,20 +328,20 @@ class _DaskPartitions(Partitions):
     def head(self) -> Any:
         """First rows; partitions are computed until one has any."""
         delayed = sys.modules["dask"].delayed
-        for block in self._blocks(None):
+        for block in self._delayed_tables(None):
             rows = delayed(_first_rows)(0, block).compute()
             if rows is not None:
                 return rows
         return None
 
-    def _blocks(self, columns: _Names) -> list[Any]:
+    def _delayed_tables(self, columns: _Names) -> list[Any]:
         """Partitions, as delayed tables."""
         if hasattr(self.X, "chunks"):
             return self.X.rechunk({1: -1}).to_delayed().ravel().tolist()
         return (self.X if columns is None else self.X[list(columns)]).to_delayed()
 
 
-def _pieces(dataset: Any) -> Iterator[Any]:
+def _row_groups(dataset: Any) -> Iterator[Any]:
     """Row groups of a pyarrow dataset; whole files that have none."""
     for fragment in dataset.get_fragments():
         if hasattr(fragment, "split_by_row_group"):
@@ -358,5 +358,5 @@ def _first_rows(index: int, X: Any, y: Any = None, sample_weight: Any = None) ->
     return rows.take(head).native if rows.n_rows else None
 
 
-def _first(first: Any, second: Any) -> Any:
+def _first_present(first: Any, second: Any) -> Any:
     return second if first is None else first

@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret.estimator_checks._results import everything
+from sklearn_interpret.estimator_checks._results import all_results
 from tests.instances import (
     OF_LINES,
     OF_ONE_KIND,
@@ -278,7 +278,7 @@ def holds(case):
             takes_weights = "sample_weight" in signature(estimator.fit).parameters
             given_weights = {"sample_weight": weights} if takes_weights else {}
             estimator.fit(X, y, **given_weights)
-            found = everything(estimator, X[:3])
+            found = all_results(estimator, X[:3])
         except (ValueError, TypeError) as error:
             if not is_on_purpose(error):
                 raise

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.responses.predictors import RESPONSE_METHODS
 from sklearn_interpret.estimator_checks import estimator_checks_generator
-from sklearn_interpret.estimator_checks._results import everything
+from sklearn_interpret.estimator_checks._results import all_results
 from sklearn_interpret.estimator_checks._tables import fitted, numeric_table
 from tests.instances import (
     ARGUMENTS,
@@ -248,4 +248,4 @@ def test_no_model_is_asked_about_no_rows(estimator, far, monkeypatch):
                 return method(self, X, *args, **options)
 
             monkeypatch.setattr(kind, name, asked)
-    everything(fitted(estimator), numeric_table()[:3])
+    all_results(fitted(estimator), numeric_table()[:3])

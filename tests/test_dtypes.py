@@ -20,7 +20,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn_interpret.decomposition import TreePathContributions
 from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
 from sklearn_interpret.estimator_checks._recorders import recorder_for
-from sklearn_interpret.estimator_checks._results import assert_same, everything
+from sklearn_interpret.estimator_checks._results import all_results, assert_same
 from sklearn_interpret.estimator_checks._tables import (
     mixed_columns,
     named_table,
@@ -73,7 +73,7 @@ def results(estimator, X):
         model = clone(recorder_for(estimator)).fit(X, y)
         params["estimator"] = FrozenEstimator(model)
     try:
-        return everything(prepared(estimator, **params).fit(X, y), X[SOME])
+        return all_results(prepared(estimator, **params).fit(X, y), X[SOME])
     except ValueError as error:
         # By scikit-learn or by pandas.
         if not re.search("could not convert string to float|Cannot cast", str(error)):
@@ -124,8 +124,8 @@ def test_trees_on_frames_of_sparse_columns(model, dtype):
         TreeSHAP(model),
         TreePathContributions(model),
     ):
-        expected = everything(clone(inspector).fit(X), X[SOME])
-        found = everything(inspector.fit(thin), thin[SOME])
+        expected = all_results(clone(inspector).fit(X), X[SOME])
+        found = all_results(inspector.fit(thin), thin[SOME])
         for of_rows in (found, expected):
             if "explain" in of_rows:
                 of_rows["explain"] = np.asarray(of_rows["explain"].values)

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret.estimator_checks._recorders import recorder_for
-from sklearn_interpret.estimator_checks._results import assert_same, everything
+from sklearn_interpret.estimator_checks._results import all_results, assert_same
 from sklearn_interpret.estimator_checks._tables import (
     mixed_frame,
     named_table,
@@ -50,8 +50,8 @@ def test_frames(kind, table, place):
         params["estimator"] = FrozenEstimator(model)
     fitted = prepared(estimator, **params).fit(X, y)
     # Importances are computed on first access, before they are saved.
-    expected = everything(fitted, X[:2])
+    expected = all_results(fitted, X[:2])
     file = skops.dumps(fitted)
     found = skops.loads(file, trusted=skops.get_untrusted_types(data=file))
-    assert_same(everything(found, X[:2]), expected)
+    assert_same(all_results(found, X[:2]), expected)
     assert_same(found.feature_names_in_, fitted.feature_names_in_)

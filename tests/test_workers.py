@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from sklearn_interpret._model.parallel import limit_threads, run, run_in_threads, stream
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks import check_estimator
-from sklearn_interpret.estimator_checks._results import assert_same, everything
+from sklearn_interpret.estimator_checks._results import all_results, assert_same
 from sklearn_interpret.exceptions import (
     NonFiniteResponseError,
     SaturatedResponseWarning,
@@ -60,7 +60,7 @@ def found_by(inspector_class, table, n_jobs=None):
     arguments = quick_arguments(inspector_class, model)
     with config_context(working_memory=0.1):
         inspector = inspector_class(model, n_jobs=n_jobs, **arguments).fit(X, y)
-        return everything(inspector, X)
+        return all_results(inspector, X)
 
 
 each_loop = pytest.mark.parametrize(

@@ -67,7 +67,7 @@ from sklearn_interpret.effects import (
     IndividualConditionalExpectation,
     PartialDependence,
 )
-from sklearn_interpret.estimator_checks._results import everything
+from sklearn_interpret.estimator_checks._results import all_results
 from sklearn_interpret.importance import (
     SAGE,
     PartialDependenceImportance,
@@ -303,7 +303,7 @@ def test_every_model_under_every_inspector(model):
         warnings.simplefilter("ignore")
         for kind in INSPECTORS:
             first = suited_to_any_data(kind, ARGUMENTS[kind][0], model)
-            attempt(results, kind, first, model, y, lambda one: everything(one, X[:5]))
+            attempt(results, kind, first, model, y, lambda one: all_results(one, X[:5]))
         for kind, params, results_of in BOTH_WAYS:
             asked = params | {"response_method": method}
             attempt(check_same, kind, asked, model, y, results_of)

@@ -124,8 +124,8 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         """
         check_is_fitted(self)
         importances = np.zeros(self.n_features_in_)
-        sizes = self._mean_sizes().mean(axis=1)
-        for (columns, _), size in zip(self._attributed(), sizes, strict=True):
+        mean_sizes = self._mean_sizes().mean(axis=1)
+        for (columns, _), size in zip(self._attributed(), mean_sizes, strict=True):
             importances[list(columns)] = size
         return importances
 
@@ -134,7 +134,7 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         if self._importances is None:
             sample = self._sample_for("feature_importances_")
             with progress_of(self, "feature_importances_"):
-                total = sample.map_reduce(partial(_sizes, self), np.add)
+                total = sample.map_reduce(partial(_sum_sizes, self), np.add)
             self._importances = total[:-1] / total[-1]
         return self._importances
 
@@ -145,13 +145,13 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         `feature_importances_`. Those of single rows are in the table of the
         explanation.
         """
-        sizes, labels = self._mean_sizes(), as_objects(self.output_names_)
-        order = np.argsort(-sizes.sum(axis=1), kind="stable")
+        mean_sizes, labels = self._mean_sizes(), as_objects(self.output_names_)
+        order = np.argsort(-mean_sizes.sum(axis=1), kind="stable")
         names = as_objects([name for _, name in self._attributed()])[order]
         columns = {"feature": names.repeat(len(labels))}
         if len(labels) > 1:
             columns["output"] = np.tile(labels, len(names))
-        return [columns | {"importance": sizes[order].ravel()}]
+        return [columns | {"importance": mean_sizes[order].ravel()}]
 
     def _result_units(self) -> dict[str, str]:
         return {"importance": self._response_name}
@@ -231,6 +231,7 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         """Warn where base values and attributions miss the predictions."""
         rounding = _ROUNDING.get(predictions.dtype.type, _ROUNDING_OF_DOUBLES)
         rows_missed, largest_error = [], 0.0
+        # The values of a row, and their absolute values.
         for block in slices(len(values), batch_rows(2 * values[:1].nbytes)):
             base, expected = base_values[block], predictions[block]
             attributions = values[block]
@@ -258,11 +259,12 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         return [((j,), name) for j, name in enumerate(self._names)]
 
 
-def _sizes(inspector: BaseAttribution, sample: Sample) -> NDArray[np.float64]:
-    """Summed absolute values of each feature, (n_features + 1, k); weights last."""
+def _sum_sizes(inspector: BaseAttribution, sample: Sample) -> NDArray[np.float64]:
+    """Weighted sums of absolute values, (n_features + 1, k); the last is of weights."""
     rows, weights = sample.rows, sample.weights
     n_features, n_outputs = len(inspector._attributed()), len(inspector.output_names_)
     total = np.zeros((n_features + 1, n_outputs))
+    # The values of a row, their absolute values, and what computes them.
     blocks = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
     for block in with_progress(list(blocks)):
         with np.errstate(over="ignore", invalid="ignore"):  # checked below

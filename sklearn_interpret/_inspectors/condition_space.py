@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
+from sklearn_interpret._core.rules.coded_conditions import CodedTable, merge_conditions
 from sklearn_interpret._core.rules.coded_conditions import Condition as CodeInterval
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.dates import date_between
-from sklearn_interpret._model.rows.features import named_as_left_out, untreatable
+from sklearn_interpret._model.rows.features import untreatable_columns, warn_of_left_out
 from sklearn_interpret._model.rows.number_format import only_number
 from sklearn_interpret.explanations import Condition
 
@@ -32,7 +32,7 @@ class ConditionSpace:
     rows : Rows
         The rows of `fit`.
     categorical : ndarray of shape (n_columns,), bool
-        Columns whose values are levels. Columns without numbers are too.
+        Columns whose values are levels. Values of columns without numbers always are.
 
     Attributes
     ----------
@@ -50,9 +50,9 @@ class ConditionSpace:
         self.nominal = categorical | ~rows.are_numbers
         self.values: list[Any] = []
         codes = []
-        left_out = untreatable(rows, self.nominal)
+        left_out = untreatable_columns(rows, self.nominal)
         if left_out:
-            named_as_left_out(rows, left_out)
+            warn_of_left_out(rows, left_out)
         for j, nominal in enumerate(self.nominal):
             values: Any
             if rows.column_array(j).dtype.kind == "c":
@@ -75,7 +75,7 @@ class ConditionSpace:
         return CodedTable(np.stack(codes), n_values, self.nominal)
 
     def leave_out_identifiers(self, among: NDArray[np.bool_]) -> list[str]:
-        """Make columns constant that have a level for each row or two; their names."""
+        """Make columns constant that have a level per row or two; return the names."""
         codes = self.table.codes.copy()
         names = []
         for j in np.flatnonzero(self.nominal & among):
@@ -89,25 +89,25 @@ class ConditionSpace:
 
     def conditions(self, rule: list[CodeInterval]) -> tuple[Condition, ...]:
         """A rule of intervals of codes, as a tuple of `Condition`."""
-        return tuple(self.condition(*interval) for interval in merged(rule))
+        return tuple(self.condition(*interval) for interval in merge_conditions(rule))
 
     def condition(self, column: int, first: int, last: int) -> Condition:
         """An interval of codes, as a `Condition`."""
         return self.of_codes(column, range(first, last + 1))
 
     def of_codes(self, column: int, codes: NDArray[np.intp] | range) -> Condition:
-        """Ascending codes, those of numbers without a gap, as a `Condition`."""
+        """Ascending codes as a `Condition`; codes of numbers have no gap."""
         values, name = self.values[column], self.names[column]
-        first, last = codes[0], codes[-1]
-        if first == len(values):
+        first_code, last_code = codes[0], codes[-1]
+        if first_code == len(values):
             return Condition(column, name, levels=(np.nan,))
         if self.nominal[column]:
             return Condition(column, name, levels=tuple(values[code] for code in codes))
         low, high, dtype = None, None, self._date_dtypes[column]
-        if first:
-            low = threshold(values[first - 1], values[first], dtype)
-        if last + 1 < len(values):
-            high = threshold(values[last], values[last + 1], dtype)
+        if first_code:
+            low = threshold(values[first_code - 1], values[first_code], dtype)
+        if last_code + 1 < len(values):
+            high = threshold(values[last_code], values[last_code + 1], dtype)
         only = None if dtype else only_number(values, low, high)
         return Condition(column, name, low=low, high=high, only=only)
 

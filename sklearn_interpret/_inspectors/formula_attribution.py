@@ -15,7 +15,7 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 
 @estimator_dataclass
 class BaseFormulaAttribution(BaseAttribution):
-    """Base of those that read the model: its trees or its weights."""
+    """Base of the inspectors that read the trees or the weights of the model."""
 
     perturbation: str = "interventional"
     background: Any = None

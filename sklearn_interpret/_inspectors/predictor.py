@@ -20,7 +20,7 @@ from sklearn_interpret._inspectors.sklearn_bases import (
 )
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.rows import validation
-from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, read_head
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.partitions import Partitions
 
@@ -71,8 +71,8 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         """
         partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
-            rows = self._check_rows(first_rows(self, partitions), reset=True)
-            check = partial(_checked, clone(self))
+            rows = self._check_rows(read_head(self, partitions), reset=True)
+            check = partial(_check_partition, clone(self))
             self._fit(PartitionedSample(partitions, rows, check))
             return self
         rows = self._check_rows(X, reset=True)
@@ -104,7 +104,9 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         return numbers
 
 
-def _checked(estimator: BasePredictor, rows: Rows, y: ArrayLike | None) -> NDArray[Any]:
+def _check_partition(
+    estimator: BasePredictor, rows: Rows, y: ArrayLike | None
+) -> NDArray[Any]:
     """Checked targets of a partition, whose rows are checked too."""
     estimator._check_rows(rows.native, reset=True)
     return estimator._check_targets(rows, y)

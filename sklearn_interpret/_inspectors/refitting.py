@@ -69,7 +69,7 @@ class RefittingMixin(BaseInspector):
         super()._fit_estimator(arguments, context)
         self._fit_input = FitInput(X, self._estimator_fit_params(arguments), groups)
 
-    def _unfitted(self) -> BaseEstimator:
+    def _clone(self) -> BaseEstimator:
         """A clone of the estimator to fit."""
         return clone(unfrozen(self._get_estimator()))
 

@@ -90,7 +90,7 @@ class BaseRegressionInspector(BaseInspector):
 
 
 def scores_of(name: str, estimator: BaseEstimator, sample: Sample) -> ScoreModel:
-    """The model as it is fitted, with the rows of a sample; `name` asks for it."""
+    """The fitted model with the rows of a sample; errors name the caller, `name`."""
     if sample.y is None:
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None: residuals need "
@@ -103,7 +103,7 @@ def scores_of(name: str, estimator: BaseEstimator, sample: Sample) -> ScoreModel
 
 
 def has_known_dispersion(loss: Loss) -> bool:
-    """Whether the dispersion is one: of classes and counts."""
+    """Whether the dispersion is one, as in models of classes and of counts."""
     return isinstance(loss, Logistic) or loss == HalfTweedie(1)
 
 

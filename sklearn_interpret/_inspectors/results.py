@@ -54,7 +54,7 @@ class ResultsMixin(ABC):
         """The table: blocks of columns by name, below each other."""
 
     def _text_blocks(self) -> list[dict[str, Any]]:
-        """What of the table is in the text: all, in most classes."""
+        """The blocks of the table that the text has: all blocks, in most classes."""
         return self._result_blocks()
 
     def _result_facts(self) -> dict[str, Any]:

@@ -95,8 +95,8 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
     ) -> None:
         """Get ready to search; all randomness is drawn here."""
 
-    def _varying(self, rows: Rows) -> NDArray[np.bool_]:
-        """Which columns may change, bool, from `features_to_vary`."""
+    def _columns_to_vary(self, rows: Rows) -> NDArray[np.bool_]:
+        """Mask of the columns that may change, from `features_to_vary`."""
         vary = np.zeros(rows.n_columns, dtype=bool)
         for (column,) in resolve_features(
             self.features_to_vary,
@@ -140,7 +140,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         """
         response, originals = problem.outcome.response, problem.originals
         original = originals.scores
-        single = original.shape[1] == 1
+        has_one_output = original.shape[1] == 1
         predictions, answers = asked.scores, {}
         if problem.outcome.interval is None:
             answers = {
@@ -151,9 +151,11 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             asked.native,
             origin,
             distances=problem.distances(values, origin),
-            beyond_data=problem.actionability.beyond(values, problem.values[origin]),
-            predictions=predictions[:, 0] if single else predictions,
-            original_predictions=original[:, 0] if single else original,
+            beyond_data=problem.actionability.is_beyond_data(
+                values, problem.values[origin]
+            ),
+            predictions=predictions[:, 0] if has_one_output else predictions,
+            original_predictions=original[:, 0] if has_one_output else original,
             data=originals.native,
             feature_names=problem.rows.names,
             output_names=response.output_names(original.shape[1]),
@@ -183,13 +185,13 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         """
         explanation = self.explain(X)
         rows_found = as_rows(explanation.rows)
-        rows, first = np.unique(explanation.origin, return_index=True)
+        rows, first_found = np.unique(explanation.origin, return_index=True)
         mixed = self._actionability.categorical.any()
         nearest = np.full(
             (len(explanation), rows_found.n_columns), np.nan, object if mixed else float
         )
         for j in range(rows_found.n_columns):
-            nearest[rows, j] = rows_found.column_array(j)[first]
+            nearest[rows, j] = rows_found.column_array(j)[first_found]
         return nearest
 
     get_feature_names_out = feature_names_out
@@ -225,10 +227,10 @@ def warn_of_failures(
     """Say for how many rows nothing was found, and why for the first."""
     failed = np.flatnonzero((status == "failed") | (status == "impossible"))
     if len(failed):
-        first = failed[0]
+        first_failed = failed[0]
         warn(
             "Allow more changes, or another target: nothing was found for "
-            f"{len(failed)} of {len(status)} {kind}; {kind[:-1]} {first}: "
-            f"{reasons[first]}.",
+            f"{len(failed)} of {len(status)} {kind}; {kind[:-1]} {first_failed}: "
+            f"{reasons[first_failed]}.",
             NoCounterfactualWarning,
         )

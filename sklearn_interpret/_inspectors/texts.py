@@ -43,7 +43,7 @@ class TextInputMixin(BaseInspector):
             self._check_expression()
             self._like = rows.take(np.array([0]))
         elif type(rows.native) is not type(self._like.native):
-            rows = TextRows(self._like.like(list(rows.native)))
+            rows = TextRows(self._like.with_texts(list(rows.native)))
         return rows
 
     def _check_expression(self) -> None:

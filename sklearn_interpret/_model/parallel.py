@@ -55,8 +55,12 @@ def batch_rows(row_bytes: int) -> int:
 
 def rows_in_memory(row_bytes: int) -> int:
     """Number of rows, of `row_bytes` bytes in all forms, that are kept in memory."""
-    # An eighth: results computed from the rows need memory too.
-    return max(1, int(working_bytes() / 8 // max(row_bytes, 1)))
+    return max(1, bytes_in_memory() // max(row_bytes, 1))
+
+
+def bytes_in_memory() -> int:
+    """Bytes that rows or tables may take: an eighth, as results need memory too."""
+    return int(working_bytes() / 8)
 
 
 def block_rows(row_bytes: int) -> int:
@@ -170,7 +174,7 @@ class _BlasLimits:
         """Context manager that limits the number of threads."""
         with self._lock:
             self._limits.append(n_threads)
-            limiter = self._set()
+            limiter = self._set_least()
             self._first = self._first or limiter
         try:
             yield
@@ -178,12 +182,12 @@ class _BlasLimits:
             with self._lock:
                 self._limits.remove(n_threads)
                 if self._limits:
-                    self._set()
+                    self._set_least()
                 else:
                     self._first.restore_original_limits()
                     self._first = None
 
-    def _set(self) -> Any:
+    def _set_least(self) -> Any:
         return _threadpools("blas").limit(limits=min(self._limits))
 
 
@@ -233,7 +237,7 @@ def run(
     with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
         calls = Parallel(n_jobs=n_jobs, return_as=return_as)(work)
         results = list(with_progress(calls, len(tasks)))
-    yield from _with_warnings(results)
+    yield from _issue_warnings(results)
 
 
 def stream(
@@ -245,7 +249,7 @@ def stream(
 ) -> Iterator[Any]:
     """Like `run` for functions that return iterators: all items, task by task.
 
-    There are `n_items` of them; None means one for each task.
+    `n_items` is the number of items; None means one for each task.
 
     Workers start immediately, while the caller goes on; without workers each item is
     computed when it is requested.
@@ -253,10 +257,10 @@ def stream(
     if _n_workers(n_jobs, tasks) <= 1:
         results: Iterable[Any] = starmap(function, tasks)
     else:
-        work = _limited_calls(partial(_listed, function), tasks, n_jobs)
+        work = _limited_calls(partial(_list_results, function), tasks, n_jobs)
         backend, _ = get_active_backend()
         parallel = Parallel(n_jobs=n_jobs, return_as=_return_as(backend))
-        results = _with_warnings(parallel(work))
+        results = _issue_warnings(parallel(work))
     return with_progress(chain.from_iterable(results), n_items or len(tasks))
 
 
@@ -308,12 +312,12 @@ class _Shared:
         scatter.
         """
         client = getattr(get_active_backend()[0], "client", None)
-        sent = self if client is None else self._submitted(client)
+        sent = self if client is None else self._submit(client)
         for task in tasks:
             unshared = (a for i, a in enumerate(task) if i not in self.arguments)
             yield delayed(function)(*first, sent, tuple(unshared))
 
-    def _submitted(self, client: Any) -> Any:
+    def _submit(self, client: Any) -> Any:
         with warnings.catch_warnings():
             # A large model must be sent in any case.
             warnings.filterwarnings("ignore", message="Sending large graph")
@@ -334,14 +338,14 @@ def _limited_calls(
     function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], n_jobs: int | None
 ) -> Iterator[Any]:
     """Joblib's calls, each with its worker's share of the cores."""
-    return _Shared(function, tasks).calls(_limited, tasks, _n_workers(n_jobs, tasks))
+    return _Shared(function, tasks).calls(_limit_call, tasks, _n_workers(n_jobs, tasks))
 
 
 def _cores_each(n_workers: int) -> int:
     return max(1, cpu_count() // n_workers)
 
 
-def _limited(
+def _limit_call(
     n_workers: int, shared: Callable[..., Any], unshared: tuple[Any, ...]
 ) -> tuple[Any, list[_CaughtWarning]]:
     """Result of a call with its share of the cores, and the warnings that it issued."""
@@ -360,10 +364,10 @@ def _limited(
     return result, list(dict.fromkeys(texts))
 
 
-def _with_warnings(
+def _issue_warnings(
     results: Iterable[tuple[Any, list[_CaughtWarning]]],
 ) -> Iterator[Any]:
-    """Results of `_limited`; each warning of the workers is issued once."""
+    """Results of `_limit_call`; each warning of the workers is issued once."""
     issued = set()
     for result, caught in results:
         for warning in caught:
@@ -373,7 +377,7 @@ def _with_warnings(
         yield result
 
 
-def _listed(function: Callable[..., Any], *task: Any) -> list[Any]:
+def _list_results(function: Callable[..., Any], *task: Any) -> list[Any]:
     # An iterator cannot be pickled.
     return list(function(*task))
 

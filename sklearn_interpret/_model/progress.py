@@ -93,20 +93,20 @@ class _Progress:
 
     def _update(self) -> None:
         """Report the share done, if it has reached another percent."""
-        share, item_share = 0.0, 1.0
+        done, item_share = 0.0, 1.0
         for loop in self._loops:
             item_share /= loop.n_items
-            share += loop.n_done * item_share
-        percent = int(PERCENTS * share)
+            done += loop.n_done * item_share
+        percent = int(PERCENTS * done)
         if not self._percent < percent < PERCENTS:  # the end reports the last one
             return
         self._report_until(percent)
         now = monotonic()
         if self._verbose is None:
-            self._say_if_long(now - self._start, share)
+            self._say_if_long(now - self._start, done)
         if now - self._printed >= _SECONDS:
             self._printed = now
-            left = duration_in_words((now - self._start) * (1 - share) / share)
+            left = duration_in_words((now - self._start) * (1 - done) / done)
             self._print(f"{percent} % done, {left} left")
 
     def end(self) -> None:
@@ -120,12 +120,12 @@ class _Progress:
             report_percent(self._context, self.estimator)
         self._percent = percent
 
-    def _say_if_long(self, seconds: float, share: float) -> None:
+    def _say_if_long(self, seconds: float, done: float) -> None:
         """Say once that the call takes long, and warn once that it is costly."""
         while self._unsaid and seconds > _SHARE_OBSERVED * self._unsaid[0]:
-            if seconds / share < self._unsaid[0]:
+            if seconds / done < self._unsaid[0]:
                 return
-            left = duration_in_words(seconds * (1 - share) / share)
+            left = duration_in_words(seconds * (1 - done) / done)
             if self._unsaid.pop(0) == _LONG:
                 text = f"[{self._name}] {self._percent} % done, about {left} left"
                 print(f"{text} (verbose=0 leaves this out)", file=sys.stderr)  # noqa: T201

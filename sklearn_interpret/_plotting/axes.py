@@ -32,13 +32,12 @@ if TYPE_CHECKING:
 # Keyword arguments of an artist.
 Style = dict[str, Any]
 
-# Sizes in inches: of a panel in a grid, of one with a colour bar, of the smaller panel
-# below it, and of a single panel.
-PANEL_WIDTH = 3.6
+# Sizes in inches.
+PANEL_WIDTH = 3.6  # of a panel in a grid
 PANEL_HEIGHT = 2.9
-BAR_PANEL_WIDTH = 4.4
-BELOW_HEIGHT = 1.5
-SINGLE_WIDTH = 5.6
+BAR_PANEL_WIDTH = 4.4  # of a panel with a colour bar
+BELOW_HEIGHT = 1.5  # of the smaller panel below a panel
+SINGLE_WIDTH = 5.6  # of a panel that is alone
 SINGLE_HEIGHT = 4.0
 LEAST_SIDE_WIDTH = 3.5  # least width of an axes that may have a legend to its right
 EDGE_GAP = 0.04  # least distance from texts to the edge of a figure
@@ -62,7 +61,7 @@ def import_late(module: str, caller: str) -> Any:
         ) from error
 
 
-def merged_style(defaults: Style, style: Style | None, artist: type[Artist]) -> Style:
+def merge_styles(defaults: Style, style: Style | None, artist: type[Artist]) -> Style:
     """Keyword arguments of an artist: `defaults`, overruled by what the user gave.
 
     Parameters
@@ -145,12 +144,12 @@ def take_axes(
             size = shape[1] * panel_size[0], shape[0] * panel_size[1]
         layout = "none" if len(slots) > MOST_MEASURED else "constrained"
         figure = plt.figure(figsize=size, layout=layout)
-        return _grid(figure, None, shape, slots)
+        return _make_grid(figure, None, shape, slots)
     if len(slots) == 1 and not slots[0].below:
         return Canvas(ax.figure, np.array([[ax]]), [ax], [None], False, None)
-    cell = _dividable_cell(ax, _n_axes(slots), caller)
+    cell = _dividable_cell(ax, _count_axes(slots), caller)
     ax.set_axis_off()
-    return _grid(ax.figure, cell, shape, slots, frame=ax)
+    return _make_grid(ax.figure, cell, shape, slots, frame=ax)
 
 
 def take_stacks(
@@ -165,9 +164,10 @@ def take_stacks(
 ) -> NDArray[np.object_]:
     """Pairs of axes (2, n_stacks), one above the other, each with its own margins.
 
-    `ax` is as in `take_axes`: an array has the upper axes first. `heights` are those of
-    both, in inches (on given axes a ratio); `width` is that of a pair in a figure made
-    here, and `around` the height of the title and labels around the pair.
+    `ax` is as in `take_axes`: an array has the upper axes first. `heights` are the
+    heights of both axes in inches, of which given axes take the ratio. `width` is the
+    width of a pair, and `around` the height of title and labels around it, in a new
+    figure.
     """
     plt = import_late("matplotlib.pyplot", caller)
     if ax is not None and not isinstance(ax, plt.Axes):
@@ -185,7 +185,7 @@ def take_stacks(
     axes = np.empty((2, n_stacks), dtype=object)
     for stack in range(n_stacks):
         halves = grid[divmod(stack, shape[1])].subgridspec(2, 1, height_ratios=heights)
-        # Each has a grid of its own, so that the labels of one do not narrow the other.
+        # Each axes has a grid of its own: labels of one do not narrow the other.
         axes[0, stack] = figure.add_subplot(halves[0].subgridspec(1, 1)[0])
         below = halves[1].subgridspec(1, 1)[0]
         if not is_constrained(figure):  # the layout makes no room for labels
@@ -303,7 +303,8 @@ def fixed_spaces(
     }
 
 
-def _n_axes(slots: list[Slot]) -> int:
+def _count_axes(slots: list[Slot]) -> int:
+    """Number of axes, of panels and of smaller panels below them."""
     return len(slots) + sum(slot.below for slot in slots)
 
 
@@ -323,7 +324,7 @@ def _dividable_cell(ax: Axes, n_axes: int, caller: str) -> SubplotSpec:
     )
 
 
-def _grid(
+def _make_grid(
     figure: Figure | SubFigure,
     outer: SubplotSpec | None,
     shape: tuple[int, int],
@@ -382,9 +383,10 @@ def _canvas_of_array(ax: ArrayLike, slots: list[Slot], kind: type[Axes]) -> Canv
                 "ax must be None, a matplotlib Axes or an array of those; got "
                 f"{type(member).__name__}."
             )
-    if len(flat) != _n_axes(slots):
+    if len(flat) != _count_axes(slots):
         raise ValueError(
-            f"ax has {len(flat)} axes, but there are {_n_axes(slots)} panels to draw."
+            f"ax has {len(flat)} axes, but there are {_count_axes(slots)} panels to "
+            "draw."
         )
     flat.sort(key=lambda member: member.get_label() == BELOW_LABEL)
     lower = iter(flat[len(slots) :])
@@ -403,14 +405,18 @@ def add_legend(
 ) -> Legend | None:
     """A legend below the panels of a new figure, else above or in the first panel.
 
-    The figure grows by its height. Above the panels it leaves room for a title. The
-    `note` is its title. It replaces an `earlier` legend, in the same position.
+    A new figure grows by the height of the legend. A legend above the panels leaves
+    room for a title. The `note` is the title of the legend, which replaces an `earlier`
+    legend at the same position.
     """
     below, n_lines = canvas.own_figure, 0
     if earlier is not None:
         below = earlier in canvas.figure.legends
         first, first_note = legend_entries(earlier)
-        n_lines, note = _n_lines(canvas, list(first), first_note), note or first_note
+        n_lines, note = (
+            _count_legend_lines(canvas, list(first), first_note),
+            note or first_note,
+        )
         earlier.remove()
     if not handles and note is None:
         return None
@@ -432,12 +438,12 @@ def add_legend(
     outside = "outside " if is_constrained(canvas.figure) else ""
     style_kwargs["loc"] = f"{outside}lower center"
     style_kwargs["ncols"] = legend_columns(labels, width)
-    more = _n_lines(canvas, labels, note) - n_lines
+    more = _count_legend_lines(canvas, labels, note) - n_lines
     figure.set_figheight(height + LEGEND_LINE_HEIGHT * more)
     return named_legend(canvas.figure, handles, labels, **style_kwargs)
 
 
-def _n_lines(canvas: Canvas, labels: list[str], note: str | None) -> int:
+def _count_legend_lines(canvas: Canvas, labels: list[str], note: str | None) -> int:
     """Lines of a legend below the panels."""
     n_columns = legend_columns(labels, canvas.figure.figure.get_figwidth())
     return -(-len(labels) // n_columns) + (note.count("\n") + 1 if note else 0)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.typing import ColorType
 
-# Okabe & Ito's colours, those of little contrast against white last, yellow left out;
-# and five, found by a search, that stand out against white (2) and black (3) and are as
-# far from them and each other as they are among themselves: 26 in CIELAB; 18 and 19 as
-# deuteranopes and protanopes see them (21 of the seven).
+# Seven colours of Okabe & Ito, without yellow, the ones of little contrast against
+# white last; and five more, found by a search. These stand out against white (contrast
+# 2) and black (3). Distances between any two of the twelve are at least 26 in CIELAB,
+# and 18 and 19 as deuteranopes and protanopes see them (21 between the seven).
 PALETTE = (
     "#0072B2",
     "#D55E00",
@@ -32,10 +32,10 @@ PALETTE = (
 )
 SEQUENTIAL_MAP = "viridis"
 DIVERGING_MAP = "RdBu_r"
-# Of signs; colour-blind readers can distinguish them, also in print.
+# Colours of signs, which colour-blind readers can distinguish, also in print.
 UP_COLOUR = "#D55E00"
 DOWN_COLOUR = "#0072B2"
-# Of marks that have no value on a scale of colours.
+# Colour of marks without a value on the scale of colours.
 NEUTRAL_COLOUR = "0.62"
 SEEN = 2.0  # least contrast of lines and areas against their background
 READ = 4.5  # least contrast of text against its background (WCAG 2, level AA)
@@ -58,6 +58,7 @@ def contrast(first: ColorType, second: ColorType) -> float:
 
 
 def _luminance(colour: ColorType) -> float:
+    """Relative luminance of a colour, from 0 (black) to 1 (white)."""
     from matplotlib.colors import to_rgb
 
     rgb = np.asarray(to_rgb(colour), dtype=np.float64)
@@ -93,10 +94,10 @@ def text_on(colour: ColorType) -> str:
 
 def shade(ax: Axes, share: float) -> tuple[float, float, float]:
     """A mixture of an axes' paper (0) and its ink (1)."""
-    return mixed(paper(ax), ink(ax), share)
+    return mix(paper(ax), ink(ax), share)
 
 
-def mixed(
+def mix(
     first: ColorType, second: ColorType, share: float
 ) -> tuple[float, float, float]:
     """A mixture of one colour (0) and another (1)."""
@@ -107,19 +108,19 @@ def mixed(
     return red, green, blue
 
 
-def seen(colour: ColorType, ax: Axes, least: float = SEEN) -> ColorType:
-    """The colour, mixed with the ink of an axes until it stands out there."""
+def stand_out(colour: ColorType, ax: Axes, least: float = SEEN) -> ColorType:
+    """The colour, mixed with the ink of an axes if its contrast is below `least`."""
     background, end, mixture = paper(ax), ink(ax), colour
     if contrast(colour, background) < least:
         for share in np.linspace(0, 1, 21):
-            mixture = mixed(colour, end, share)
+            mixture = mix(colour, end, share)
             if contrast(mixture, background) >= CLEARLY * least:
                 break
     return mixture
 
 
 def colours(n: int) -> list[str]:
-    """`n` colours that colour-blind readers can distinguish; draw them as `seen`.
+    """`n` colours that colour-blind readers can distinguish; see `stand_out`.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def colours(n: int) -> list[str]:
 
 
 def unused_colours(wanted: list[ColorType], ax: Axes) -> list[ColorType]:
-    """The colours, with others in place of those that lines of an axes have already."""
+    """The colours; those that lines of an axes have already are replaced by others."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_hex, to_rgba_array
 
@@ -153,10 +154,10 @@ def unused_colours(wanted: list[ColorType], ax: Axes) -> list[ColorType]:
         candidates = [
             candidate
             for candidate in (colour, *PALETTE)
-            if to_hex(seen(candidate, ax)) not in used
+            if to_hex(stand_out(candidate, ax)) not in used
         ]
         unused.append(candidates[0] if candidates else colour)
-        used.add(to_hex(seen(unused[-1], ax)))
+        used.add(to_hex(stand_out(unused[-1], ax)))
     return unused
 
 
@@ -179,5 +180,5 @@ def feature_map(ax: Axes) -> Colormap:
 
 
 def sign_colours(values: NDArray[np.float64]) -> NDArray[np.str_]:
-    """The colour of each number's sign, grey for zero; draw it as `seen`."""
+    """The colour of each number's sign, grey for zero; draw it as `stand_out`."""
     return np.where(values > 0, UP_COLOUR, np.where(values < 0, DOWN_COLOUR, "0.4"))

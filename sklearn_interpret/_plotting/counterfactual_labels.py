@@ -41,7 +41,7 @@ class CounterfactualLabelsMixin(ExplanationDisplay):
         """Distances of the counterfactuals, and proved bounds."""
         explanation = self.explanation
         sizes = ", ".join(map(number_text, explanation.distances[indices]))
-        text = f"distance{'s'[: len(indices) > 1]} {sizes}"
+        text = f"distance{'s' if len(indices) > 1 else ''} {sizes}"
         if explanation.optimal is not None and explanation.optimal[row]:
             first = "the first is " if len(indices) > 1 else ""
             text += f" ({first}proved to be the nearest)"

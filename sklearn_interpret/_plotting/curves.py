@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._plotting.colours import ink, paper, seen, shade, text_on
-from sklearn_interpret._plotting.labels import literal, wrapped
+from sklearn_interpret._plotting.colours import ink, paper, shade, stand_out, text_on
+from sklearn_interpret._plotting.labels import literal, wrap_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,11 +41,15 @@ def draw_line(
     as_points: bool = False,
     across: bool = False,
 ) -> Line2D:
-    """A line, or points alone; a line of few points has markers.
+    """A line, or only points; a line of few points has markers.
 
-    Here and below, `across` exchanges the axes.
+    In all functions of this module, `across` exchanges the axes.
     """
-    style_kwargs: Style = {"color": seen(colour, ax), "linewidth": 2.0, "zorder": 3}
+    style_kwargs: Style = {
+        "color": stand_out(colour, ax),
+        "linewidth": 2.0,
+        "zorder": 3,
+    }
     if as_points:
         style_kwargs |= {"linestyle": "none", "marker": "o", "markersize": 5.5}
     elif len(x) <= FEW_POINTS:
@@ -67,7 +71,11 @@ def draw_thin_lines(
     across: bool = False,
 ) -> list[Line2D]:
     """One thin line, or row of small points, for each of `curves` (n, G)."""
-    style_kwargs: Style = {"color": seen(colour, ax), "linewidth": 0.9, "alpha": 0.45}
+    style_kwargs: Style = {
+        "color": stand_out(colour, ax),
+        "linewidth": 0.9,
+        "alpha": 0.45,
+    }
     if as_points or len(x) == 1:
         style_kwargs |= {"linestyle": "none", "marker": "o", "markersize": 3}
     pairs = [(curve, x) if across else (x, curve) for curve in curves]
@@ -97,7 +105,7 @@ def draw_aside(
     style: Style = {"marker": "D", "markersize": 6, "linestyle": "none", "zorder": 3}
     style["markerfacecolor"] = paper(ax)
     return [
-        ax.plot([x], [value], color=seen(colour, ax), **style)[0]
+        ax.plot([x], [value], color=stand_out(colour, ax), **style)[0]
         for value, colour in zip(numbers, colours, strict=True)
     ]
 
@@ -120,7 +128,7 @@ def draw_curves(
     if len(colours) > 1:  # readers compare the colours of single curves
         alpha = max(alpha, 0.5)
     style_kwargs: Style = {"alpha": alpha, "linewidths": 0.8, "zorder": 2}
-    palette = [seen(each, ax) for each in colours]
+    palette = [stand_out(each, ax) for each in colours]
     segments = [np.column_stack([x, curve]) for curve in curves]
     if across:
         segments = [segment[:, ::-1] for segment in segments]
@@ -145,13 +153,17 @@ def draw_band(
     draw: Callable[..., Collection]
     if as_points or len(x) == 1:
         draw = ax.hlines if across else ax.vlines
-        style_kwargs: Style = {"colors": [seen(colour, ax)], "linewidths": 1.6}
+        style_kwargs: Style = {"colors": [stand_out(colour, ax)], "linewidths": 1.6}
         style_kwargs["zorder"] = 2.8
     else:
         draw = ax.fill_between
         # The same transparency is invisible on dark paper.
         alpha = 0.2 if text_on(paper(ax)) == "black" else 0.45
-        style_kwargs = {"facecolor": seen(colour, ax), "alpha": alpha, "linewidth": 0}
+        style_kwargs = {
+            "facecolor": stand_out(colour, ax),
+            "alpha": alpha,
+            "linewidth": 0,
+        }
         style_kwargs["zorder"] = 1.5
     band = draw(x, low, high, **style_kwargs)
     band.set(**(style or {}))
@@ -175,7 +187,7 @@ def draw_rug(
     """Ticks at the bottom for the data between the ends of the curve."""
     ticks = rug_ticks(values, low, high)
     segments = [[(tick, 0.0), (tick, RUG_HEIGHT)] for tick in ticks]
-    return _at_bottom(ax, segments, {"linewidths": 0.7, "alpha": 0.55}, style)
+    return _draw_at_bottom(ax, segments, {"linewidths": 0.7, "alpha": 0.55}, style)
 
 
 def draw_shares(
@@ -188,7 +200,7 @@ def draw_shares(
     ]
     width = 6.0 if len(shares) <= 12 else 3.0
     style_kwargs: Style = {"linewidths": width, "alpha": 0.35, "capstyle": "butt"}
-    return _at_bottom(ax, segments, style_kwargs, style, across=across)
+    return _draw_at_bottom(ax, segments, style_kwargs, style, across=across)
 
 
 def rug_handle(rug: LineCollection, *, across: bool = False) -> Line2D:
@@ -219,7 +231,7 @@ def draw_histogram(
 
     if not len(values):
         return None
-    lefts, rights, counts = _histogram(values, np.ptp(ax.get_xlim()) / 30)
+    lefts, rights, counts = _histogram_bars(values, np.ptp(ax.get_xlim()) / 30)
     heights = height * counts / counts.max()
     zeros = np.zeros(len(counts))
     x = np.stack([lefts, lefts, rights, rights], axis=1)
@@ -234,7 +246,7 @@ def draw_histogram(
     return bars
 
 
-def _histogram(
+def _histogram_bars(
     values: NDArray[np.float64], most_width: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
     """Left and right ends of the bars, and the number of values in each.
@@ -258,7 +270,7 @@ def _histogram(
     return edges[:-1], edges[1:], np.bincount(bins, minlength=n_bins)
 
 
-def _at_bottom(
+def _draw_at_bottom(
     ax: Axes,
     segments: Sequence[Sequence[tuple[float, float]]],
     style_kwargs: Style,
@@ -288,10 +300,10 @@ def note_empty(ax: Axes, text: str) -> None:
 def name_axes(
     ax: Axes, x: object = None, y: str | None = None, title: object = None
 ) -> None:
-    """Set those labels that are given; names are drawn literally."""
+    """Set the labels that are given; names are drawn literally."""
     if x is not None:
-        ax.set_xlabel(literal(wrapped(x)))
+        ax.set_xlabel(literal(wrap_name(x)))
     if y is not None:
         ax.set_ylabel(y)
     if title is not None:
-        ax.set_title(literal(wrapped(title)), fontsize="medium")
+        ax.set_title(literal(wrap_name(title)), fontsize="medium")

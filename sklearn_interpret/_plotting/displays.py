@@ -23,7 +23,7 @@ from sklearn_interpret._plotting.axes import (
 )
 from sklearn_interpret._plotting.labels import (
     ASSUMED_FOLDS,
-    drawn_output,
+    drawn_output_name,
     response_label,
     row_text,
     shorten_all,
@@ -39,7 +39,7 @@ from sklearn_interpret._plotting.sources import (
     inspectors_of_folds,
     is_inspector,
     keyword_names,
-    named_models,
+    name_models,
     parameter_names,
     response_name,
     split_keywords,
@@ -85,13 +85,13 @@ class DisplayMixin:
     # Name of the target, and unit of the response, in labels.
     target_name: str | None = None
     unit: str | None = None
-    # A display sets those that it has.
+    # Set by displays that have them.
     response_name: str | None
     output_names: Sequence[Any] | None
     plot: ClassVar[Callable[..., Any]]
-    # Parameters of `from_estimator` and `from_cv_results` that the display lacks, and
-    # parameters of others that may be given by position, after the data.
+    # Parameters of `from_estimator` and `from_cv_results` that the display lacks.
     _without: ClassVar[frozenset[str]] = frozenset()
+    # Further parameters of these that may be given by position, after the data.
     _leading: ClassVar[tuple[str, ...]] = ()
     # Accepted values of parameters of `plot`.
     _options: ClassVar[dict[str, tuple[str, ...]]] = {}
@@ -99,7 +99,7 @@ class DisplayMixin:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "plot" in vars(cls):
-            cls.plot = _prepared(cls.plot)
+            cls.plot = _add_checks(cls.plot)
 
     def __repr__(self) -> str:
         results: Any = getattr(self, "explanation", self)
@@ -132,7 +132,7 @@ class DisplayMixin:
         """Parameters that users of a method may set."""
         return [Taker(keyword_names(cls.plot), cls.plot)]
 
-    def _take(
+    def _take_axes(
         self, ax: Any, size: tuple[float, float] = (SINGLE_WIDTH, SINGLE_HEIGHT)
     ) -> Axes:
         """The user's axes, or one in a new figure of this size in inches."""
@@ -150,6 +150,7 @@ class DisplayMixin:
     def _make_canvas(
         self, ax: Any, n_panels: int, n_columns: int, size: tuple[float, float] | None
     ) -> Canvas:
+        """The axes of panels, and their figure as `figure_`."""
         slots, caller = [Slot()] * n_panels, f"{type(self).__name__}.plot"
         canvas = take_axes(
             ax, slots, n_columns=n_columns, caller=caller, panel_size=size
@@ -158,7 +159,7 @@ class DisplayMixin:
         return canvas
 
     def _named_outputs(self, n_outputs: int) -> Sequence[Any]:
-        """Names of the outputs; positions where they have none."""
+        """Names of the outputs, or their positions if they have no names."""
         return range(n_outputs) if self.output_names is None else self.output_names
 
     def _frame(
@@ -166,8 +167,8 @@ class DisplayMixin:
     ) -> DataFrame:
         """A DataFrame of blocks below each other, each of columns by name.
 
-        `integer_column` has whole numbers, and none where a block lacks it; it becomes
-        the last one.
+        `integer_column` has whole numbers, missing in blocks that lack the column; it
+        becomes the last column.
         """
         pandas = self._pandas()
         table = pandas.concat(map(pandas.DataFrame, blocks), ignore_index=True)
@@ -190,12 +191,12 @@ class DisplayMixin:
         self, output_names: Sequence[Any] | None, output: int | None = None
     ) -> str:
         """Name of the response of the output at a position, or of all outputs."""
-        name = drawn_output(self.response_name, output_names, output)
+        name = drawn_output_name(self.response_name, output_names, output)
         return response_label(self.response_name, name, self.target_name, self.unit)
 
 
-def _prepared(plot: Callable[..., Any]) -> Callable[..., Any]:
-    """A `plot` that checks parameters, and makes room for texts around given axes."""
+def _add_checks(plot: Callable[..., Any]) -> Callable[..., Any]:
+    """The `plot` with checks of its parameters, and room for texts around `ax`."""
 
     @wraps(plot)
     def checked_plot(self: Any, ax: Any = None, **options: Any) -> Any:
@@ -217,20 +218,20 @@ def _prepared(plot: Callable[..., Any]) -> Callable[..., Any]:
 class Display(DisplayMixin, ABC):
     """Base of all displays.
 
-    A subclass has the inspectors that it shows (`_kinds`: classes, or a method that
-    they must have; the first inspects predictors), the keywords of `_from_inspector`
-    that users may set (`_choices`), and the constructor from a fitted inspector
-    (`_from_inspector`).
+    A subclass has the constructor from a fitted inspector (`_from_inspector`), and the
+    keywords of it that users may set (`_choices`).
     """
 
+    # Inspectors that are shown: classes, or names of a method that they must have. The
+    # first one inspects predictors.
     _kinds: ClassVar[tuple[Any, ...]]
     # Inspects predictors instead of the first of `_kinds`.
     _inspects_with: ClassVar[type | None] = None
     _choices: ClassVar[frozenset[str]] = frozenset()
     _without = frozenset({"y"})
-    # Whether the display draws rows, so that a fitted inspector needs X too, and
-    # whether the weights then belong to the drawn rows.
+    # Whether the display draws rows: then a fitted inspector needs X, too.
     _shows_rows: ClassVar[bool] = False
+    # Whether weights belong to the drawn rows, and not to the rows of the inspection.
     _weighs_rows: ClassVar[bool] = False
     # ``(estimator, X, parameters)``: refuses a request before the inspection runs.
     _check_request: ClassVar[Callable[..., None] | None] = None
@@ -318,12 +319,12 @@ default=None
         names: LabelNames,
         ax: Any,
     ) -> Self:
-        """The display of an estimator, drawn."""
+        """Make and draw the display of an estimator."""
         fitted = is_inspector(estimator, cls._kinds)
-        parameters, choices, options = cls._split(params, fitted)
+        parameters, choices, options = cls._split_params(params, fitted)
         inspector = inspector_of(
             estimator,
-            cls._data(data, fitted),
+            cls._inspection_data(data, fitted),
             parameters,
             kinds=cls._kinds,
             kind=cls._inspects_with,
@@ -342,7 +343,7 @@ default=None
         """The display of a fitted inspector's results, and of rows (a `Data`)."""
 
     @classmethod
-    def _data(cls, data: Data, fitted: bool) -> Data:
+    def _inspection_data(cls, data: Data, fitted: bool) -> Data:
         """Rows to inspect, without weights that belong to the drawn rows."""
         if data.X is None and fitted and cls._shows_rows:
             raise ValueError(f"{cls.__name__} shows rows: pass X.")
@@ -371,18 +372,18 @@ default=None
         return [inspector, Taker(choices, maker), *takers]
 
     @classmethod
-    def _split(
+    def _split_params(
         cls, params: dict[str, Any], fitted: bool
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Keyword arguments of the inspector, of `_from_inspector` and of `plot`."""
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
         parameters, choices, options = split_keywords(params, takers)
         if fitted:  # the inspector's own parameters cannot be set any more
-            # Those that the display takes too are not refused.
+            # Parameters that the display takes, too, are not refused.
             for name in choices.keys() | options.keys():
                 parameters.pop(name, None)
             return parameters, choices, options
-        # A choice that is also the inspector's parameter is made there.
+        # A choice that is also a parameter of the inspector only goes to the inspector.
         for name in cls._choices & parameters.keys():
             choices.pop(name, None)
         return parameters, choices, options
@@ -481,10 +482,10 @@ default=None
         ax: Any,
         **settings: Any,
     ) -> Self:
-        """The display of the models of a cross-validation, drawn."""
+        """Make and draw the display of the models of a cross-validation."""
         estimators = fold_estimators(cv_results)
         fitted = is_inspector(estimators[0], cls._kinds)
-        parameters, choices, options = cls._split(
+        parameters, choices, options = cls._split_params(
             params, fitted and not cls._inspects_again
         )
         fold_data = [data] * len(estimators)
@@ -493,7 +494,7 @@ default=None
             fold_data, choices["tests"] = rows or (fold_data, None)
         inspectors = inspectors_of_folds(
             estimators,
-            [cls._data(each, fitted) for each in fold_data],
+            [cls._inspection_data(each, fitted) for each in fold_data],
             parameters,
             kinds=cls._kinds,
             kind=cls._inspects_with,
@@ -565,7 +566,7 @@ class ModelsMixin(Display):
             Models of different outputs or responses; bad input.
         """
         params = params if features is None else {**params, "features": features}
-        models, data = named_models(estimators), Data(X, None, sample_weight)
+        models, data = name_models(estimators), Data(X, None, sample_weight)
         names = LabelNames(target_name, unit)
         return cls._of_models(models, data, names, ax, **params)
 
@@ -579,7 +580,7 @@ class ModelsMixin(Display):
         ax: Any,
         **params: Any,
     ) -> Self:
-        """The display of the models by name, drawn."""
+        """Make and draw the display of models by name."""
 
 
 class ExplanationDisplay(Display):
@@ -673,7 +674,7 @@ class ExplanationDisplay(Display):
         rows = cls._as_rows(data.X)
         position = cls._row_position(row, rows.n_rows)
         X = rows.native if position is None else take_rows(rows.native, [position])
-        explanation = cls._explained(inspector, X)
+        explanation = cls._explain_rows(inspector, X)
         if explanation.response_name is None:  # an explainer that is not of ours
             choices = {"response_name": response_name(inspector), **choices}
         display = cls._of_explanation(explanation, **choices)
@@ -681,7 +682,7 @@ class ExplanationDisplay(Display):
         return display
 
     @classmethod
-    def _explained(cls, inspector: Any, X: Any) -> Any:
+    def _explain_rows(cls, inspector: Any, X: Any) -> Any:
         """The inspector's explanation of some rows."""
         explanation = inspector.explain(X)
         if not isinstance(explanation, cls._explanation_kind):
@@ -722,7 +723,7 @@ class ExplanationDisplay(Display):
 
     @property
     def _row_label(self) -> str | None:
-        """The name as a text; None for the only row, if it has no label."""
+        """Name of the row drawn, as a text; None for an only row without a label."""
         is_only_row = self._chosen is None and len(self.explanation) == 1
         if is_only_row and are_positions(self._row_names):
             return None
@@ -732,8 +733,8 @@ class ExplanationDisplay(Display):
         """A text about the row drawn, with the row's name."""
         return text if self._row_label is None else f"{text}, {self._row_label}"
 
-    def _checked(self) -> Any:
-        """The explanation, of the kind that the display shows."""
+    def _check_explanation(self) -> Any:
+        """The explanation, after a check that the display shows its kind."""
         if not isinstance(self.explanation, self._explanation_kind):
             raise TypeError(
                 f"{type(self).__name__} draws a {self._explanation_kind.__name__}; got "
@@ -757,4 +758,4 @@ class OneRowDisplay(ExplanationDisplay):
 
     def _position(self) -> int:
         """Position of the sample that is drawn."""
-        return self._row_position(self.row, len(self._checked()))
+        return self._row_position(self.row, len(self._check_explanation()))

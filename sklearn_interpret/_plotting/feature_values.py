@@ -31,12 +31,12 @@ class FeatureValues:
     """A feature's values in the explained rows."""
 
     name: str  # the feature, or the column of it
-    # Its numbers (n_rows,), or positions of its levels; NaN where missing.
+    # Numbers of the feature (n_rows,), or positions of its levels; NaN if missing.
     numbers: NDArray[np.float64]
     # Levels in order, without the missing one; None for numbers.
     levels: list[Any] | None = None
-    ordered: bool = True  # whether low and high mean something
-    date_dtype: np.dtype[Any] | None = None  # of dates whose days the numbers are
+    ordered: bool = True  # whether the values have an order
+    date_dtype: np.dtype[Any] | None = None  # dtype of dates; the numbers are days
 
     @property
     def level_texts(self) -> list[str]:

@@ -31,8 +31,8 @@ def check_image_shape(shape: Any, n_features: int) -> None:
         )
 
 
-def drawable(image: NDArray[Any]) -> NDArray[np.float64]:
-    """An image as shares of its range, grey or in three colours."""
+def as_drawable_image(image: NDArray[Any]) -> NDArray[np.float64]:
+    """An image as numbers from 0 to 1, grey or in three colours."""
     if image.ndim == 3 and image.shape[2] not in (3, 4):
         image = image.mean(axis=2)
     image = image[..., :3] if image.ndim == 3 else image

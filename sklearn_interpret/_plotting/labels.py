@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 NAME_WIDTH = 36  # characters of a name
 LEVEL_WIDTH = 16  # characters of a level along an axis
 NUMERIC = re.compile(r"[\d.,]{2}")
-# Letters in an inch of a label of 10 points, of the widest names: most have narrower
-# letters.
+# Letters in an inch of a label of 10 points, for names of wide letters: most names are
+# narrower.
 CHARACTERS_PER_INCH = 11
 # Small lines below each other, or upright labels next to each other, in an inch.
 UPRIGHT_PER_INCH = 7.5
-# Of a label of 10 points: letters are narrow, and a label may be a bit longer than its
-# axes.
+# Letters of an axis' label of 10 points for an inch of the axis: most letters are
+# narrow, and a label may be a bit longer than its axis.
 ALONGSIDE_PER_INCH = 12
 NICE_STEPS = (1, 2, 2.5, 5, 10)  # round distances of ticks
 # Names of responses, of a class and of a number.
@@ -116,13 +116,13 @@ def shorten_all(
     for alike in positions.values():
         group = [" ".join(full_names[i].split()) for i in alike]
         if len(set(group)) > 1:
-            different = _distinguished(group, most, fit)
+            different = _shorten_by_difference(group, most, fit)
             for i, text in zip(alike, different, strict=True):
                 texts[i] = text
     return texts
 
 
-def _distinguished(
+def _shorten_by_difference(
     names: list[str], most: int, fit: Callable[[str, int], str]
 ) -> list[str]:
     """Names with a common beginning, shortened to show where they differ."""
@@ -167,7 +167,7 @@ def literal_lines(text: object, most: int = 60) -> str:
     return literal("\n".join(shorten(line, most) for line in str(text).split("\n")))
 
 
-def wrapped(name: object, width: int = NAME_WIDTH) -> str:
+def wrap_name(name: object, width: int = NAME_WIDTH) -> str:
     """A long name over two lines, shortened if it needs more.
 
     A name of two lines keeps its break, unless only another one leaves it whole.
@@ -210,7 +210,7 @@ def lines_of(conditions: Sequence[str], letters: int, most: int) -> list[str]:
     return lines
 
 
-def joined(names: Sequence[str], most: int, *, two_lines: bool) -> str:
+def join_names(names: Sequence[str], most: int, *, two_lines: bool) -> str:
     """The names of a pair, on one line of a number of characters or on two."""
     if len(JOIN.join(names)) <= most:
         return JOIN.join(names)
@@ -234,20 +234,20 @@ def two_lines(quantity: str, response: str, most: int = 44) -> str:
     return literal("\n".join(fill(line, most) for line in lines))
 
 
-def shown_ticks(n: int, most: int) -> NDArray[np.intp]:
+def tick_positions(n: int, most: int) -> NDArray[np.intp]:
     """Evenly spaced positions of at most `most` of `n` tick labels."""
     return np.arange(0, n, max(1, -(-n // max(most, 1))))
 
 
-def moved_apart(
+def move_apart(
     positions: ArrayLike, pitch: float, low: float, high: float
 ) -> NDArray[np.float64]:
     """Positions of labels at least `pitch` apart, as near to these as possible.
 
     Examples
     --------
-    >>> from sklearn_interpret._plotting.labels import moved_apart
-    >>> moved_apart([0.5, 0.1, 0.52], 0.1, 0, 1).round(3).tolist()
+    >>> from sklearn_interpret._plotting.labels import move_apart
+    >>> move_apart([0.5, 0.1, 0.52], 0.1, 0, 1).round(3).tolist()
     [0.46, 0.1, 0.56]
     """
     wanted = np.asarray(positions, dtype=np.float64)
@@ -286,12 +286,12 @@ def label_levels(
     box, figure = ax.get_position(), ax.figure.figure
     if axis_name == "y":
         height = box.height * figure.get_figheight()
-        ticks = shown_ticks(len(levels), int(height * UPRIGHT_PER_INCH))
+        ticks = tick_positions(len(levels), int(height * UPRIGHT_PER_INCH))
         texts = [literal(shorten(levels[tick], most)) for tick in ticks]
         ax.set_yticks(ticks, texts, fontsize=None if len(texts) <= 12 else "small")
         return
     width = share * box.width * figure.get_figwidth()
-    ticks = shown_ticks(len(levels), int(width * UPRIGHT_PER_INCH))
+    ticks = tick_positions(len(levels), int(width * UPRIGHT_PER_INCH))
     texts = [literal(shorten(levels[tick], LEVEL_WIDTH)) for tick in ticks]
     ax.set_xticks(ticks, texts, **_label_style(texts, width))
 
@@ -303,7 +303,7 @@ def thinned_text(axis: Axis, n_levels: int) -> str:
 
 
 def _label_style(texts: list[str], width: float) -> dict[str, Any]:
-    """Level as long as the labels fit, then slanted, then upright."""
+    """Style of tick labels: horizontal if they fit, else slanted or upright."""
     if sum(map(len, texts)) + 2 * len(texts) <= CHARACTERS_PER_INCH * width:
         return {"rotation": 0}
     if len(texts) <= 12:
@@ -386,7 +386,7 @@ def plain_log_ticks(ax: Axes, width: float) -> None:
 
 
 def row_text(name: object, sample: str = "row") -> str:
-    """The name of a row in a text: a string as it is, else as in "row 3"."""
+    """The name of a row in a text: strings are unchanged, numbers as in "row 3"."""
     return shorten(name if isinstance(name, str) else f"{sample} {name}")
 
 
@@ -436,13 +436,13 @@ def response_label(
     return text if unit is None else f"{text} ({unit})"
 
 
-def drawn_output(
+def drawn_output_name(
     response_name: str | None, output_names: Sequence[Any] | None, output: int | None
 ) -> Any:
-    """Name of the output that is drawn, or None where it needs none.
+    """Name of the output that is drawn, or None if labels do not need it.
 
-    A single output needs none if it is a position in place of a name, or if the user
-    has named the response.
+    Labels do not need the name of a single output if this is a mere position, or if the
+    user has named the response.
     """
     if output_names is None or output is None:
         return None

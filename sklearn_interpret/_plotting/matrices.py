@@ -16,9 +16,9 @@ from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     literal,
     shorten_all,
-    shown_ticks,
+    tick_positions,
 )
-from sklearn_interpret._plotting.sources import checked_numbers, first_position
+from sklearn_interpret._plotting.sources import check_numbers, first_position
 from sklearn_interpret._plotting.surfaces import (
     cell_bounds,
     draw_colour_bar,
@@ -40,25 +40,25 @@ LEAST_PITCH = 0.4  # inches of a row below which names are small
 
 
 @overload
-def checked_strengths(
+def check_strengths(
     values: ArrayLike, shape: tuple[int, ...], name: str
 ) -> NDArray[np.float64]: ...
 
 
 @overload
-def checked_strengths(
+def check_strengths(
     values: ArrayLike | None, shape: tuple[int, ...], name: str
 ) -> NDArray[np.float64] | None: ...
 
 
-def checked_strengths(
+def check_strengths(
     values: ArrayLike | None, shape: tuple[int, ...], name: str
 ) -> NDArray[np.float64] | None:
-    """Checked numbers of a shape, or None; tables are symmetric, unknown pairs NaN."""
+    """Strengths of a shape, or None; tables must be symmetric, unknown pairs NaN."""
     if values is None:
         return None
     owner = f"{shape[0]} feature names"
-    strengths = checked_numbers(np.array(values), name, [shape], owner, finite=False)
+    strengths = check_numbers(np.array(values), name, [shape], owner, finite=False)
     is_valid = np.isfinite(strengths) & (strengths >= 0)
     if len(shape) == 2:
         is_valid |= np.isnan(strengths)
@@ -156,7 +156,7 @@ def _ticks_and_names(
     names: Sequence[str], inches: float, letters: int
 ) -> tuple[NDArray[np.intp], list[str]]:
     """Positions of as many names as there is room for, and these names."""
-    ticks = shown_ticks(len(names), int(inches * NAMES_PER_INCH))
+    ticks = tick_positions(len(names), int(inches * NAMES_PER_INCH))
     short_names = shorten_all([names[tick] for tick in ticks], letters)
     return ticks, list(map(literal, short_names))
 
@@ -164,7 +164,7 @@ def _ticks_and_names(
 def write_cells(
     ax: Axes, cells: Iterable[Any], texts: Iterable[str], fills: Iterable[Any]
 ) -> list[Text]:
-    """Write into cells (row, column), dark on bright ones."""
+    """Write into cells (row, column), in black or white by their colours."""
     style_kwargs: Style = {"ha": "center", "va": "center", "fontsize": "small"}
     return [
         ax.text(column, row, literal(text), color=text_on(fill), **style_kwargs)
@@ -175,7 +175,7 @@ def write_cells(
 def _write_numbers(
     ax: Axes, table: NDArray[np.float64], mesh: QuadMesh, highest: float
 ) -> list[Text]:
-    """The numbers of the cells, as exact as the highest."""
+    """Write the numbers of the cells, with the precision of the highest."""
     cells = np.argwhere(~np.isnan(table))
     values = table[tuple(cells.T)]
     # Two digits of the highest; larger numbers, beyond the colours, have more.

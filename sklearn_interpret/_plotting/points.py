@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
-from sklearn_interpret._plotting.axes import Style, axes_inches, merged_style
+from sklearn_interpret._plotting.axes import Style, axes_inches, merge_styles
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, feature_map
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def draw_points(
     from matplotlib.collections import PathCollection
 
     style_kwargs = {"rasterized": len(x) > MANY_POINTS, **style_kwargs}
-    return ax.scatter(x, y, **merged_style(style_kwargs, style, PathCollection))
+    return ax.scatter(x, y, **merge_styles(style_kwargs, style, PathCollection))
 
 
 def draw_shaded_points(
@@ -50,7 +50,7 @@ def draw_shaded_points(
     area: float,
     limits: tuple[float, float] = (0, 1),
 ) -> tuple[PathCollection | None, PathCollection | None]:
-    """Points coloured by numbers; those without one are grey and lie behind.
+    """Points coloured by numbers; points without a number are grey and lie behind.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def draw_shaded_points(
     has_number = np.isfinite(shades)
     style_kwargs: Style = {"linewidth": 0, "alpha": 0.85, "zorder": 2.5}
     style_kwargs["rasterized"] = len(x) > MANY_POINTS
-    style = merged_style(style_kwargs, style, PathCollection)
+    style = merge_styles(style_kwargs, style, PathCollection)
     if "c" in style:  # as matplotlib's scatter calls it
         style["color"] = style.pop("c")
     # Set when points are made; the other properties afterwards.
@@ -114,9 +114,9 @@ def swarm_offsets(
     """Offsets across a row that spread points of nearly equal values: a swarm.
 
     The row is cut into `n_bins` between the `limits`. The points of a bin stand side by
-    side across the row, centred; a point has the `diameter`, in heights of a row. Where
-    the fullest bin would be wider than `reach` to each side, the widths of all are
-    reduced, larger ones by more: a fuller bin is still wider.
+    side across the row, centred; a point has the `diameter`, in heights of a row. If
+    the fullest bin would be wider than `reach` to each side, the widths of all bins are
+    reduced. Larger widths are reduced by more, but fuller bins stay wider.
     """
     bins = np.zeros(len(values), dtype=np.intp)
     if limits[1] > limits[0]:
@@ -150,8 +150,8 @@ def clipped_range(
 ) -> tuple[float, float]:
     """Range of numbers without a share in each tail, if more than one number is left.
 
-    NaN is left out. Both ends are equal where all numbers are, and zero where there
-    are none.
+    NaN is left out. Both ends are equal if all numbers are equal, and zero if there are
+    no numbers.
     """
     finite = values[np.isfinite(values)]
     if not len(finite):
@@ -190,6 +190,6 @@ def draw_positions(
     return points
 
 
-def jittered(positions: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+def jitter_positions(positions: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     """Positions of levels with a jitter that depends on the seed alone."""
     return positions + np.random.default_rng(seed).uniform(-0.3, 0.3, len(positions))

@@ -13,7 +13,7 @@ from sklearn_interpret._model.rows.number_format import column_texts
 from sklearn_interpret._plotting.axes import (
     Style,
     axes_inches,
-    merged_style,
+    merge_styles,
     named_legend,
 )
 from sklearn_interpret._plotting.colours import (
@@ -23,21 +23,21 @@ from sklearn_interpret._plotting.colours import (
     colours,
     ink,
     paper,
-    seen,
     shade,
     sign_colours,
+    stand_out,
 )
 from sklearn_interpret._plotting.labels import (
     AND,
     CHARACTERS_PER_INCH,
     JOIN,
-    joined,
+    join_names,
     lines_of,
     literal,
     plain_number_ticks,
     shorten,
     shorten_all,
-    wrapped,
+    wrap_name,
     write_near,
 )
 
@@ -67,10 +67,10 @@ P_ROOM = 0.24
 _MEDIAN_STYLE: Style = {"linewidth": 1.4, "zorder": 2.6}
 
 
-def ranked(
+def rank_entries(
     strengths: NDArray[np.float64], max_entries: int | None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Features from the strongest down: those with a line each, and the remaining ones.
+    """Features from the strongest down: with a line of their own, and the remaining.
 
     Parameters
     ----------
@@ -90,13 +90,13 @@ def ranked(
     return order[: max_entries - 1], order[max_entries - 1 :]
 
 
-def with_others(
+def append_combined(
     values: NDArray[np.float64],
     positions: NDArray[np.intp],
     remaining: NDArray[np.intp],
     combine: Callable[..., Any] = np.mean,
 ) -> NDArray[np.float64]:
-    """Values (p, ...) at `positions`, and below these of the remaining combined."""
+    """Values (p, ...) at `positions`, and below them the combined remaining values."""
     if not len(remaining):
         return values[positions]
     combined = combine(values[remaining], axis=0, keepdims=True)
@@ -106,7 +106,7 @@ def with_others(
 def others_text(n_others: int, columns: Iterable[Iterable[int]] | None = None) -> str:
     """Name of the line for the sum of several features.
 
-    They are terms where their `columns` overlap, as those of rules.
+    Features whose `columns` overlap, such as rules, are called terms.
     """
     members = [j for indices in columns or () for j in indices]
     terms = len(set(members)) < len(members)
@@ -141,13 +141,13 @@ def name_rows(ax: Axes, names: Iterable[object], most: int | None = None) -> Non
     if most is None:
         most = int(np.clip(share * width * CHARACTERS_PER_INCH, 12, widest))
     two_lines = len(labels) <= MANY_NAMES and pitch > TWO_LINES_PITCH
-    fit = wrapped if two_lines else shorten
+    fit = wrap_name if two_lines else shorten
     n_lines = max(int(pitch / LINE_HEIGHT), 1)
 
     def fit_lines(name: str, most: int) -> str:
         conditions, pair = name.split(AND), name.split(JOIN)
         if len(pair) == 2:
-            return joined(pair, most, two_lines=two_lines)
+            return join_names(pair, most, two_lines=two_lines)
         if len(conditions) > 1:
             return "\n".join(lines_of(conditions, most, n_lines))
         return fit(name, most)
@@ -180,8 +180,8 @@ def finish_bars(
 ) -> None:
     """Limits, ticks and label of bars from `start`, and a line there.
 
-    `ends` are where all marks end, with the start; `room` is the share of
-    their width that texts need on the right, None without texts.
+    `ends` are the ends of all marks, with the start. `room` is the share of their width
+    that texts need on the right, None without texts.
     """
     low, high = ends.min(), ends.max()
     span = high - low
@@ -208,13 +208,13 @@ def draw_bars(
     from matplotlib.colors import to_rgba_array
     from matplotlib.patches import Rectangle
 
-    palette = [seen(each, ax) for each in to_rgba_array(colour)]
+    palette = [stand_out(each, ax) for each in to_rgba_array(colour)]
     style_kwargs: Style = {"color": palette, "edgecolor": paper(ax), "linewidth": 0.5}
     breadth, start = ("width", "bottom") if upright else ("height", "left")
     style_kwargs |= {breadth: height, start: starts, "zorder": 2}
     if style and {"facecolor", "fc"} & style.keys():
         del style_kwargs["color"]
-    style_kwargs = merged_style(style_kwargs, style, Rectangle)
+    style_kwargs = merge_styles(style_kwargs, style, Rectangle)
     draw = ax.bar if upright else ax.barh
     return draw(places, lengths, **style_kwargs)
 
@@ -264,7 +264,7 @@ def draw_boxes(
     whiskers = draw_spreads(ax, places, low, high, zorder=1)
     # Edges of the same colour show a box without width; the median leaves its ends
     # free.
-    style = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
+    style = {"edgecolor": stand_out(colour, ax), "linewidth": 1.2, **(style or {})}
     lengths, starts = third_quartile - first_quartile, first_quartile
     boxes = draw_bars(
         ax, places, lengths, colour, style, height=0.8 * height, starts=starts
@@ -280,7 +280,7 @@ def grey_last(bars: BarContainer) -> None:
 
 
 def make_pale(bars: BarContainer, mask: NDArray[np.bool_]) -> Rectangle | None:
-    """Make some bars pale; the first of them, or None."""
+    """Make some bars pale; return the first pale bar, or None."""
     pale = [bars.patches[position] for position in np.flatnonzero(mask)]
     for patch in pale:
         patch.set_alpha(PALE)
@@ -390,7 +390,7 @@ def draw_arrows(
     x = np.stack([starts, tips - point, tips, tips - point, starts, tail], axis=1)
     half = height / 2
     y = np.asarray(places)[:, None] + half * np.array([-1, -1, 0, 1, 1, 0])
-    style_kwargs: Style = {"facecolor": [seen(colour, ax)], "edgecolor": paper(ax)}
+    style_kwargs: Style = {"facecolor": [stand_out(colour, ax)], "edgecolor": paper(ax)}
     style_kwargs |= {"linewidth": 0.6, "zorder": 2}
     arrows = PolyCollection(list(np.stack([x, y], axis=2)), **style_kwargs)
     arrows.set(**(style or {}))
@@ -516,7 +516,9 @@ def sign_legend(ax: Axes, up: str, down: str) -> Legend:
     """A legend above an axes for the colours of the two signs."""
     from matplotlib.patches import Patch
 
-    handles = [Patch(color=seen(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)]
+    handles = [
+        Patch(color=stand_out(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)
+    ]
     position = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
     style_kwargs: Style = {"frameon": False, "fontsize": "small", **position}
     return named_legend(ax, handles, [up, down], **style_kwargs)

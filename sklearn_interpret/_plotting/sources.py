@@ -55,7 +55,7 @@ class Data(NamedTuple):
 
 
 def is_inspector(estimator: Any, kinds: Sequence[Any] = ()) -> bool:
-    """Whether it is an inspector, and no predictor to be inspected."""
+    """Whether an estimator is an inspector, and no predictor to be inspected."""
     return isinstance(estimator, BaseInspector) or _is_one_of(estimator, kinds)
 
 
@@ -69,7 +69,7 @@ def inspector_of(
     kind: type | None = None,
     check: Callable[..., None] | None = None,
 ) -> Any:
-    """A fitted inspector of a fitted predictor; a fitted inspector as it is.
+    """A fitted inspector of a fitted predictor; a fitted inspector is returned.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ def model_within(
             model = unfrozen(model[-1])
         else:
             raise TypeError(
-                f"{display} shows {_names(kinds, 'an estimator')}, and pipelines that "
-                f"end with one; got {type(model).__name__}."
+                f"{display} shows {_kind_names(kinds, 'an estimator')}, and pipelines "
+                f"that end with one; got {type(model).__name__}."
             )
         check_is_fitted(model)
     return model, steps
@@ -175,7 +175,7 @@ def inspectors_of_folds(
     has_seed = "random_state" in parameter_names(kinds[0])
     shares_seed = len(estimators) > 1 and has_seed
     if shares_seed:
-        # A number, so that all folds draw the same rows.
+        # With a number as seed, all folds draw the same rows.
         state = check_random_state(parameters.get("random_state"))
         seed = state.randint(np.iinfo(np.int32).max)
     inspectors = []
@@ -222,7 +222,7 @@ def fold_rows(cv_results: Mapping[str, Any], data: Data) -> list[list[Data]] | N
     return [list(map(data.take, indices[subset])) for subset in ("train", "test")]
 
 
-def named_models(estimators: Any) -> dict[str, Any]:
+def name_models(estimators: Any) -> dict[str, Any]:
     """Fitted predictors by name; those of a list by class, and number where equal.
 
     Raises
@@ -258,7 +258,7 @@ def splits_of(cv_results: Mapping[str, Any]) -> Splits:
 
 
 def check_same_in_folds(values: Sequence[Any], nouns: str) -> None:
-    """Refuse to draw models together that differ; `values` has one entry for each."""
+    """Refuse to draw models together whose `values`, one for each, differ."""
     if any(value != values[0] for value in values):
         raise ValueError(
             f"The models have different {nouns}, which cannot be averaged or compared: "
@@ -270,14 +270,14 @@ def refuse_other_inspectors(estimator: Any, kinds: Sequence[Any], display: str) 
     """Refuse an inspector of another kind."""
     if isinstance(estimator, BaseInspector) and not _is_one_of(estimator, kinds):
         raise TypeError(
-            f"{display} shows {_names(kinds, 'an inspector')}; got "
+            f"{display} shows {_kind_names(kinds, 'an inspector')}; got "
             f"{type(estimator).__name__}, which inspects something else. Pass its "
             "estimator_, or another display."
         )
 
 
-def _names(kinds: Sequence[Any], noun: str) -> str:
-    """Names of kinds: of classes, and of methods or attributes that are needed."""
+def _kind_names(kinds: Sequence[Any], noun: str) -> str:
+    """Names of kinds: of classes, or of methods or attributes that are needed."""
     texts = [
         f"{noun} that has {kind}" if isinstance(kind, str) else kind.__name__
         for kind in kinds
@@ -286,6 +286,7 @@ def _names(kinds: Sequence[Any], noun: str) -> str:
 
 
 def _is_one_of(estimator: Any, kinds: Sequence[Any]) -> bool:
+    """Whether an estimator is of a class, or has an attribute, among some kinds."""
     return any(
         hasattr(estimator, kind)
         if isinstance(kind, str)
@@ -327,7 +328,7 @@ def check_count(count: Any, parameter: str) -> None:
         )
 
 
-def checked_numbers(
+def check_numbers(
     values: ArrayLike,
     name: str,
     shapes: Sequence[tuple[int | None, ...]],
@@ -373,7 +374,7 @@ def first_position(mask: NDArray[np.bool_]) -> Any:
 def split_keywords(
     keywords: Mapping[str, Any], takers: Sequence[AbstractSet[str]]
 ) -> list[dict[str, Any]]:
-    """Keyword arguments for each set of names; one that several know goes to all."""
+    """Keyword arguments for each set of names; shared names go to all of their sets."""
     return [
         {name: value for name, value in keywords.items() if name in names}
         for names in takers
@@ -397,7 +398,7 @@ def response_name(inspector: Any) -> str:
 
 
 def outputs_have_names(inspector: Any) -> bool:
-    """Whether outputs have names: classes do, and a chosen one of several."""
+    """Whether outputs have names: classes do, and so does a chosen output."""
     classifies = is_classifier(getattr(inspector, "estimator_", None))
     return classifies or getattr(inspector, "target", None) is not None
 
@@ -420,7 +421,7 @@ class _ForwardedSignature:
         if inspect.isabstract(owner) or not hasattr(owner, "_takers"):
             return MethodType(function, owner)
         takers = owner._takers(function.__name__)
-        signature = _with_parameters(inspect.signature(function), takers, owner)
+        signature = _insert_parameters(inspect.signature(function), takers, owner)
 
         def forward(*args: Any, **kwargs: Any) -> DisplayMixin:
             refuse_unknown(kwargs, list(signature.parameters)[1:], owner.__name__)
@@ -430,7 +431,7 @@ class _ForwardedSignature:
         method.__signature__ = signature
         if function.__doc__ is not None:  # Python -OO leaves docstrings out
             named = signature.parameters
-            doc = _with_entries(function.__doc__, takers, named, owner._without)
+            doc = _insert_entries(function.__doc__, takers, named, owner._without)
             kind = getattr(owner, "_kinds", [owner])[0]
             method.__doc__ = doc.replace(
                 "the display's inspector", f":class:`{kind.__name__}`"
@@ -446,7 +447,7 @@ else:
     ForwardedSignature = _ForwardedSignature
 
 
-def _with_parameters(
+def _insert_parameters(
     signature: inspect.Signature, takers: Sequence[Taker], owner: type[DisplayMixin]
 ) -> inspect.Signature:
     """A signature with the parameters of the takers in place of `**params`."""
@@ -469,19 +470,21 @@ def _with_parameters(
     return signature.replace(parameters=ordered)
 
 
-def _with_entries(
+def _insert_entries(
     doc: str,
     takers: Sequence[Taker],
     named: Mapping[str, inspect.Parameter],
     without: AbstractSet[str],
 ) -> str:
-    """A docstring with the takers' entries in place of that of `**params`."""
+    """A docstring with the takers' entries in place of the entry of `**params`."""
     before, _, after = inspect.cleandoc(doc).partition("\n**params : dict\n")
     entries = {
-        name: text for name, text in _entries(before).items() if name not in without
+        name: text
+        for name, text in _parameter_entries(before).items()
+        if name not in without
     }
     for taker in takers:
-        for name, text in _entries(taker.function.__doc__).items():
+        for name, text in _parameter_entries(taker.function.__doc__).items():
             if name in taker.names:
                 entries.setdefault(name, text)
     before = before[: before.index("\n\nParameters\n")]
@@ -491,7 +494,7 @@ def _with_entries(
 
 
 @cache
-def _entries(doc: str | None) -> dict[str, str]:
+def _parameter_entries(doc: str | None) -> dict[str, str]:
     """Type and text of each parameter in a docstring."""
     entry = r"^(\w+(?:, \w+)*) (: .*(?:\n+ .+)*)"
     matches = re.findall(entry, inspect.cleandoc(doc or ""), re.MULTILINE)

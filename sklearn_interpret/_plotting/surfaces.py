@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._plotting.axes import Style, merged_style
+from sklearn_interpret._plotting.axes import Style, merge_styles
 from sklearn_interpret._plotting.colours import (
     DIVERGING_MAP,
     SEQUENTIAL_MAP,
-    mixed,
+    mix,
     paper,
 )
 from sklearn_interpret._plotting.labels import NICE_STEPS
@@ -68,7 +68,11 @@ def draw_contours(
     if diverging:
         half = (levels[1] - levels[0]) / 2
         levels = np.append(levels - half, levels[-1] + half)
-    style_kwargs: Style = {"levels": levels, "cmap": _map(diverging), **(style or {})}
+    style_kwargs: Style = {
+        "levels": levels,
+        "cmap": _colour_map(diverging),
+        **(style or {}),
+    }
     return ax.contourf(x, y, np.ma.masked_invalid(values.T), **style_kwargs)
 
 
@@ -85,9 +89,9 @@ def draw_heat_map(
     """Cells of `values` (len(x_bounds) - 1, len(y_bounds) - 1)."""
     from matplotlib.collections import QuadMesh
 
-    style_kwargs: Style = {"cmap": _map(diverging), "rasterized": True}
+    style_kwargs: Style = {"cmap": _colour_map(diverging), "rasterized": True}
     style_kwargs |= {"vmin": limits[0], "vmax": limits[1], "linewidth": 0}
-    style_kwargs = merged_style(style_kwargs, style, QuadMesh)
+    style_kwargs = merge_styles(style_kwargs, style, QuadMesh)
     return ax.pcolormesh(
         x_bounds, y_bounds, np.ma.masked_invalid(values.T), **style_kwargs
     )
@@ -115,7 +119,7 @@ def draw_empty_cells(
     x = np.stack([x_bounds[i], x_bounds[i + 1], x_bounds[i + 1], x_bounds[i]], axis=1)
     y = np.stack([y_bounds[j], y_bounds[j], y_bounds[j + 1], y_bounds[j + 1]], axis=1)
     # No scale has these colours, in any style.
-    style_kwargs: Style = {"facecolor": mixed(paper(ax), "0.5", 0.6), "hatch": "///"}
+    style_kwargs: Style = {"facecolor": mix(paper(ax), "0.5", 0.6), "hatch": "///"}
     style_kwargs |= {"edgecolor": "0.4", "linewidth": 0}
     cells = PolyCollection(list(np.stack([x, y], axis=2)), zorder=1.2, **style_kwargs)
     ax.add_collection(cells, autolim=False)
@@ -143,7 +147,7 @@ def draw_colour_bar(
     return bar
 
 
-def _map(diverging: bool) -> str:
+def _colour_map(diverging: bool) -> str:
     return DIVERGING_MAP if diverging else SEQUENTIAL_MAP
 
 

@@ -82,7 +82,7 @@ def _letters_in(family: str) -> frozenset[str]:
     return frozenset(map(chr, get_font(path).get_charmap()))
 
 
-def drawable(text: str, missing: frozenset[str]) -> str:
+def replace_undrawable(text: str, missing: frozenset[str]) -> str:
     """A text with boxes for letters without a font, and spaces for control letters."""
     return "".join(
         BOX if letter in missing else letter if letter.isprintable() else " "
@@ -101,7 +101,7 @@ class Measure:
         Size of the letters in points.
     figure : Figure, default=None
         Where they are drawn. Letters that are fitted to a screen's points are wider
-        than in print: what is wider counts.
+        than in print: the larger width counts.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Run:
     """Letters in one line that look the same."""
 
     text: str  # the letters
-    mark: Any  # the mark behind them; None for none
+    mark: Any  # the mark behind the letters, or None
     line: int  # number of the line
     left: float  # where they begin, from the left, in points
 
@@ -148,7 +148,7 @@ class WrappedPassage(NamedTuple):
     was_cut: bool  # whether lines were left out at the end
 
 
-def wrapped_passage(
+def wrap_passage(
     pieces: Iterable[tuple[str, Any]], width: float, measure: Measure, most_lines: int
 ) -> WrappedPassage:
     """Break a passage into lines.
@@ -158,7 +158,7 @@ def wrapped_passage(
     """
     lines: list[list[Piece]] = [[]]
     used = 0.0
-    for group in _groups(pieces, width, measure):
+    for group in _line_groups(pieces, width, measure):
         size = sum(measure(text) for text, _ in group)
         if not group or (used and used + size > width):
             lines.append([])
@@ -175,15 +175,17 @@ def wrapped_passage(
         lines = lines[:most_lines]
         _end_in_ellipsis(lines[-1], width, measure)
     runs = [
-        run for number, line in enumerate(lines) for run in _runs(number, line, measure)
+        run
+        for number, line in enumerate(lines)
+        for run in _make_runs(number, line, measure)
     ]
     return WrappedPassage(runs, len(lines), was_cut)
 
 
-def _groups(
+def _line_groups(
     pieces: Iterable[tuple[str, Any]], width: float, measure: Measure
 ) -> Iterator[list[Piece]]:
-    """Lists of pieces that share a line: words and spaces; an empty one ends a line."""
+    """Pieces that must share a line: a word, or a space; an empty list ends a line."""
     word: list[Piece] = []
     for letters, mark in pieces:
         if mark is not None:  # a marked piece is not split at its spaces
@@ -193,13 +195,15 @@ def _groups(
             if not text.isspace():
                 word += [Piece(text, None)] if text else []
                 continue
-            yield from _broken(word, width, measure)
+            yield from _break_word(word, width, measure)
             word = []
             yield [] if "\n" in text else [SPACE]
-    yield from _broken(word, width, measure)
+    yield from _break_word(word, width, measure)
 
 
-def _broken(word: list[Piece], width: float, measure: Measure) -> Iterator[list[Piece]]:
+def _break_word(
+    word: list[Piece], width: float, measure: Measure
+) -> Iterator[list[Piece]]:
     """A word as one group, or letter by letter if it is too wide for a line."""
     if sum(measure(text) for text, _ in word) <= width:
         if word:
@@ -222,8 +226,8 @@ def _end_in_ellipsis(line: list[Piece], width: float, measure: Measure) -> None:
     line.append(Piece(end, None))
 
 
-def _runs(number: int, line: list[Piece], measure: Measure) -> Iterator[Run]:
-    """Runs of a line: neighbours without a mark, and letters of a word, are one."""
+def _make_runs(number: int, line: list[Piece], measure: Measure) -> Iterator[Run]:
+    """Runs of a line: neighbouring pieces with the same mark are joined."""
     left, text, run_mark = 0.0, "", None
     last = Piece("", object())  # its mark is new, and ends the last run
     for letters, mark in [*line, last]:
@@ -285,19 +289,19 @@ class Passage:
         all_letters = "".join(text for text, _ in pieces)
         self.families, self._missing = families_for(all_letters)
         self._pieces = [
-            Piece("\n".join(map(self.drawable, text.split("\n"))), mark)
+            Piece("\n".join(map(self.replace_undrawable, text.split("\n"))), mark)
             for text, mark in pieces
         ]
 
-    def drawable(self, text: str) -> str:
+    def replace_undrawable(self, text: str) -> str:
         """A line with boxes for letters without a font."""
-        return drawable(text, self._missing)
+        return replace_undrawable(text, self._missing)
 
     def height(self, width: float, n_title_lines: int, most_lines: int) -> float:
         """Height in inches of the text and its title, for a width in inches."""
         measure = Measure(self.families, LETTER_SIZE)
         points = width * POINTS_PER_INCH
-        wrapped = wrapped_passage(self._pieces, points, measure, most_lines)
+        wrapped = wrap_passage(self._pieces, points, measure, most_lines)
         n_lines = wrapped.n_lines + n_title_lines + 1
         return LINE_HEIGHT * LETTER_SIZE * n_lines / POINTS_PER_INCH
 
@@ -312,7 +316,7 @@ class Passage:
         width, height = (POINTS_PER_INCH * inches for inches in axes_inches(ax))
         most_lines = min(most_lines, int(height / (LINE_HEIGHT * LETTER_SIZE) + 0.09))
         measure = Measure(self.families, LETTER_SIZE, ax.figure)
-        runs = wrapped_passage(self._pieces, width, measure, max(1, most_lines)).runs
+        runs = wrap_passage(self._pieces, width, measure, max(1, most_lines)).runs
         return draw_passage(ax, runs, self.families, colour_of), runs, measure
 
 

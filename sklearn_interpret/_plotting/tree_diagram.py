@@ -16,18 +16,17 @@ from numpy.typing import NDArray
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order, parents_first
 from sklearn_interpret._plotting.axes import Style, axes_inches
 from sklearn_interpret._plotting.colours import paper, shade
-from sklearn_interpret._plotting.labels import lines_of, literal, shorten, wrapped
+from sklearn_interpret._plotting.labels import lines_of, literal, shorten, wrap_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-# Inches: heights of the leaves and of a level of tests, width of a leaf, and the width
-# below which leaves do not stand next to each other.
+# Sizes in inches.
 LEAF_HEIGHT = 2.3
-LEVEL_HEIGHT = 0.85
+LEVEL_HEIGHT = 0.85  # of a level of tests
 LEAF_WIDTH = 1.2
-LEAST_LEAF_WIDTH = 0.62
+LEAST_LEAF_WIDTH = 0.62  # narrower leaves do not stand next to each other
 SMALL_PER_INCH = 13  # letters of 8.3 points per inch
 # Least and largest number of letters in a line of a test.
 LEAST_LETTERS = 7
@@ -82,8 +81,8 @@ def draw_tests(
     """Draw the tests of a tree above its leaves, which stand at 0, 1, ...
 
     The leaves take the heights between the `limits` of the y axis, which grows upwards
-    by the room for the tests; `leaf_height` is that of the leaves in inches. Returns
-    the texts, and the share of the leaves.
+    by the room for the tests. `leaf_height` is the height of the leaves in inches.
+    Returns the texts, and the share of the height that the leaves have.
     """
     low, high = limits
     positions = _node_positions(tree)
@@ -107,7 +106,7 @@ def draw_tests(
             box = {"facecolor": paper(ax), "linewidth": 0, "pad": 0.8}
             texts.append(_write(ax, point, answer, box, 0.75, zorder=1.5))
     for node in positions.tests:
-        text = _test_text(tree["tests"][node], _room(ax, node, positions))
+        text = _test_text(tree["tests"][node], _room_for_test(ax, node, positions))
         box = {"boxstyle": "round,pad=0.25", "facecolor": paper(ax)}
         box |= {"edgecolor": shade(ax, 0.55), "linewidth": 0.8}
         point = across[node], heights[node]
@@ -128,7 +127,7 @@ def _write(
     return ax.text(*point, text, bbox=box, color=shade(ax, strength), **style_kwargs)
 
 
-def _room(ax: Axes, node: int, positions: NodePositions) -> float:
+def _room_for_test(ax: Axes, node: int, positions: NodePositions) -> float:
     """Inches between the tests next to a test, or the ends of the axis."""
     across, depths, tests = positions
     neighbours = across[[test for test in tests if depths[test] == depths[node]]]
@@ -147,5 +146,5 @@ def _test_text(test: str, room: float) -> str:
         return literal("\n".join(lines_of([test], letters, 3)))
     # The bound begins with the last sign; a test without one is a name.
     name, bound = re.findall(r"^(.*?)((?: [≤=] [^≤=]*)?)$", test)[0]
-    lines = [wrapped(name, letters), shorten(bound, max(letters, 12))]
+    lines = [wrap_name(name, letters), shorten(bound, max(letters, 12))]
     return literal("\n".join(lines).rstrip())

@@ -1,4 +1,8 @@
-"""Base of generalised additive models of numbers and of classes."""
+"""Base of generalised additive models of numbers and of classes.
+
+`_fit` makes the terms in a first pass over the rows, `_make_problems` centres them in a
+second pass, and `_fit_models` fits the models.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from sklearn_interpret._core.additive.fitting import (
     AdditiveProblem,
     Likelihood,
     fit_additive,
-    iterated,
+    iterate_least_squares,
 )
 from sklearn_interpret._core.additive.gram import RoundedDesign
 from sklearn_interpret._core.additive.inference import (
@@ -49,7 +53,7 @@ from sklearn_interpret.additive._passes import (
     ObservedRows,
     Passes,
     Totals,
-    coded_rows,
+    code_rows,
     targets_of,
 )
 from sklearn_interpret.additive._terms import FittedTerm, TermReader
@@ -68,7 +72,8 @@ RESPONSES = {
     "logit": "log-odds",
     "inverse": "1 / prediction",
 }
-# Up to this number of rows, equal ones are merged.
+# Up to this number of rows, equal rows are merged before a fit: it then does not depend
+# on their order. Chosen by hand: more rows hardly ever have several exact fits.
 _FEW_ROWS = 1000
 # Largest number of terms that a warning names.
 _MOST_NAMED = 5
@@ -141,9 +146,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
         "missing": [StrOptions({"error", "level"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
-    # The dispersion takes the sum of the weights for the number of rows.
+    # The dispersion takes the sum of the weights as the number of rows.
     _weights_count_rows = _errors_count_rows = _takes_partitions = True
-    # Whether weights are numbers of trials, and targets shares of these.
+    # Whether weights are numbers of trials, and targets shares of successes.
     _trials = False
     # Labels that each have a model, None if targets are numbers.
     _model_labels: ClassVar[Any] = None
@@ -197,39 +202,41 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self._set_models(observed.labels)
         self._n_rows = n_rows
         if in_memory and n_rows <= _FEW_ROWS and not self._trials:
-            # Few rows have many exact fits: rounding, by the order of the rows, would
-            # decide for one.
+            # Few rows have many exact fits, among which rounding errors would decide,
+            # and these depend on the order of the rows.
             sample = sample.distinct(reader.columns)
             rows = Passes(sample, columns)
         self._offset, self._names = reader.offset, list(sample.rows.names)
-        quantiles = sample.summarised(reader.quantiles(summaries), (), 1)
+        quantiles = sample.with_values_and_levels(reader.quantiles(summaries), (), 1)
         terms, bins = reader.terms(summaries, quantiles)
-        signs = self._signs(sample.rows, terms)
+        signs = self._monotonic_signs(sample.rows, terms)
         labels = self._model_labels
-        coded = rows.mapped(partial(coded_rows, terms, bins, self._offset, labels))
-        self._fit_models(self._problems(coded, terms, bins), coded, signs)
+        coded = rows.map_rows(partial(code_rows, terms, bins, self._offset, labels))
+        self._fit_models(self._make_problems(coded, terms, bins), coded, signs)
 
-    def _problems(
+    def _make_problems(
         self, coded: Passes, terms: list[FittedTerm], bins: list[list[Bins]]
     ) -> list[AdditiveProblem]:
-        """The problem of each model; sets the terms, which are centred now."""
+        """The problem of each model; sets the centred terms."""
         totals: Totals = coded.sum(partial(Totals.of_rows, terms))
         design = RoundedDesign([term.term for term in terms], bins, totals.histograms)
-        finished = map(FittedTerm.finished, terms, design.terms, totals.extents)
+        finished = map(
+            FittedTerm.with_centred_term, terms, design.terms, totals.extents
+        )
         self._terms = list(finished)
-        rows, weight = _with_design(coded, design), totals.weight
+        rows, weight = _add_design(coded, design), totals.weight
         return [
             AdditiveProblem(
                 design,
                 Likelihood(self._family, self._link, self._trials, model),
                 rows,
-                self._start(mean) - totals.offset / weight,
+                self._null_predictor(mean) - totals.offset / weight,
                 float(totals.n_rows if self._trials else weight),
             )
             for model, mean in enumerate(totals.targets / weight)
         ]
 
-    def _start(self, mean: float) -> float:
+    def _null_predictor(self, mean: float) -> float:
         """The linear predictor of a model without terms."""
         if self._link == "log" and not mean > 0:
             is_count = FAMILIES[self._family].dispersion
@@ -246,7 +253,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             smoothing = np.log(smoothing)
         for problem in problems:
             fit = fit_additive(problem, smoothing, signs, self.max_iter)
-            tests, uninformed = term_tests(fit, self._slices(), self.max_iter)
+            tests, uninformed = term_tests(fit, self._term_slices(), self.max_iter)
             if uninformed:
                 separated |= set(separated_terms(fit))
             null_deviance = fit.start_deviance
@@ -267,8 +274,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
     def _null_deviance(self, fit: AdditiveFit, coded: Passes) -> float:
         """Deviance of a model of the intercept and the offset alone."""
         design = RoundedDesign([], [], [])
-        null = replace(fit.problem, design=design, rows=_with_design(coded, design))
-        return iterated(null, 0.0, self.max_iter).evaluation.deviance
+        null = replace(fit.problem, design=design, rows=_add_design(coded, design))
+        return iterate_least_squares(null, 0.0, self.max_iter).evaluation.deviance
 
     def _warn_of_separation(self, separated: set[int]) -> None:
         """Warn of terms, by their positions, that separate the targets."""
@@ -286,15 +293,15 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
 
     def _set_results(self, models: list[FittedModel]) -> None:
-        """Set the attributes; of one model, they have no axis of models."""
-        results = list(map(self._results, models))
+        """Set the attributes, without an axis of models if there is one model."""
+        results = list(map(self._model_attributes, models))
         for name in results[0]:
             values = [result[name] for result in results]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.term_names_ = self._term_names(self._names)
         self.n_iter_ = max(model.fit.n_iter for model in models)
 
-    def _results(self, model: FittedModel) -> dict[str, Any]:
+    def _model_attributes(self, model: FittedModel) -> dict[str, Any]:
         """Attributes of one model."""
         fit, coefficients = model.fit, model.fit.coefficients
         last, dof = fit.last, fit.last.dof
@@ -309,7 +316,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
             "scale_": float(fit.dispersion),
             "dispersion_": float(fit.pearson_dispersion),
             "smoothing_": np.exp(last.log_smoothing),
-            "effective_dof_": np.array([dof[index].sum() for index in self._slices()]),
+            "effective_dof_": np.array(
+                [dof[index].sum() for index in self._term_slices()]
+            ),
             "residual_dof_": float(fit.residual_dof),
             "statistics_": statistics,
             "pvalues_": pvalues,
@@ -317,14 +326,14 @@ class BaseGAM(TransformerMixin, BasePredictor):
             "deviance_explained_": model.deviance_explained,
         }
 
-    def _slices(self) -> list[slice]:
+    def _term_slices(self) -> list[slice]:
         """Slices of each term's coefficients, after that of the intercept."""
         widths = [term.term.coordinates.shape[1] for term in self._terms]
         ends = np.cumsum([1, *widths])
         return [slice(start, stop) for start, stop in pairwise(ends)]
 
-    def _signs(self, rows: Rows, terms: list[FittedTerm]) -> list[int]:
-        """Sign of each monotonic term, zero of the others."""
+    def _monotonic_signs(self, rows: Rows, terms: list[FittedTerm]) -> list[int]:
+        """Sign of each monotonic term, and zero for each other term."""
         signs = resolve_keys(
             self.monotonic_cst, rows.names, named=rows.named, parameter="monotonic_cst"
         )
@@ -348,7 +357,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     @property
     def _dispersion_dof(self) -> float | NDArray[np.float64] | None:
-        """Degrees of freedom of the dispersion, None where it is known."""
+        """Degrees of freedom of the dispersion, None if the dispersion is known."""
         is_fixed = FAMILIES[self._family].dispersion is not None
         return None if is_fixed else self.residual_dof_
 
@@ -383,7 +392,11 @@ class BaseGAM(TransformerMixin, BasePredictor):
     def _effects(
         self, X: Any, *, with_errors: bool = False, warn: bool = False
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors."""
+        """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors.
+
+        Errors are standard errors of the linear predictors, undefined without
+        `with_errors`.
+        """
         rows = self._check_rows(X, reset=False)
         columns = [
             term.read(rows, self.handle_unknown, self.extrapolation)
@@ -394,14 +407,15 @@ class BaseGAM(TransformerMixin, BasePredictor):
         coefficients = self._coefficients
         effects = np.empty((len(coefficients), rows.n_rows, len(columns)))
         errors = np.empty(effects.shape[:2])
-        # Pairs of columns have many products.
+        # A row takes a float for each function of a term (a pair of columns has many),
+        # or, with errors, for each coefficient of all terms.
         widest = max((len(t.term.coordinates) for t in self._terms), default=1)
         step = rows_in_memory(8 * (coefficients.shape[1] if with_errors else widest))
         for batch in slices(rows.n_rows, step):
             blocks = [np.ones((batch.stop - batch.start, 1))]
             for t, (term, values) in enumerate(zip(self._terms, columns, strict=True)):
                 blocks.append(term.term.evaluate([x[batch] for x in values]))
-                term_coefficients = coefficients[:, self._slices()[t]]
+                term_coefficients = coefficients[:, self._term_slices()[t]]
                 effects[:, batch, t] = term_coefficients @ blocks[-1].T
                 if not with_errors:
                     blocks.pop()
@@ -486,18 +500,18 @@ class BaseGAM(TransformerMixin, BasePredictor):
         classes = getattr(self, "classes_", ())
         return np.array([f"{n}_{c}" for c in classes for n in names], dtype=object)
 
-    def _position(self, term: int | str | tuple[Any, Any]) -> int:
+    def _term_position(self, term: int | str | tuple[Any, Any]) -> int:
         """Position of a term that is named as in `partial_effect`."""
         for i, name in enumerate(self.term_names_.tolist()):
             columns = [column.position for column in self._terms[i].own_columns]
-            if term in (i, name, tuple(columns), self._features(i)):
+            if term in (i, name, tuple(columns), self._names_of_features(i)):
                 return i
         raise ValueError(
             f"term={term!r} is not among the terms: "
             f"{shortened(self.term_names_.tolist())}."
         )
 
-    def _features(self, position: int) -> tuple[str, ...]:
+    def _names_of_features(self, position: int) -> tuple[str, ...]:
         """Names of the features of the term at a position."""
         columns = self._terms[position].own_columns
         return tuple(self._names[column.position] for column in columns)
@@ -533,8 +547,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
             values that `fit` did not see.
         """
         check_is_fitted(self)
-        position = self._position(term)
-        fitted, index = self._terms[position], self._slices()[position]
+        position = self._term_position(term)
+        fitted, index = self._terms[position], self._term_slices()[position]
         values = fitted.grid() if values is None else np.asarray(values)
         design = fitted.evaluate(values, self._names, self.handle_unknown)
         effects = design @ self._coefficients[:, index].T
@@ -598,15 +612,15 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return {"intercept": RESPONSES[self._link]}
 
 
-def _with_design(coded: Passes, design: RoundedDesign) -> Passes:
+def _add_design(coded: Passes, design: RoundedDesign) -> Passes:
     """The rows of passes with the functions of a design."""
-    return coded.mapped(partial(CodedRows.with_design, design=design))
+    return coded.map_rows(partial(CodedRows.with_design, design=design))
 
 
 def _check_values(
     missing: str, estimator_name: str, columns: list[int] | range, rows: Rows
 ) -> None:
-    """Refuse infinite numbers; of missing ones, name the parameter that takes them."""
+    """Refuse infinite numbers, and missing ones unless these are a level."""
     for j in columns:
         values = rows.column_array(j)
         if values.dtype.kind == "f" and missing == "error" and np.isnan(values).any():
@@ -626,5 +640,5 @@ def _check_values(
 def _standard_errors(
     design: NDArray[np.float64], covariance: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Standard errors of rows of a design times coefficients."""
+    """Standard errors of the linear predictors of a design's rows."""
     return np.sqrt(np.maximum(((design @ covariance) * design).sum(axis=1), 0))

@@ -242,7 +242,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             return
         # Targets that are all zero or one have the variance that their mean determines:
         # they cannot be overdispersed.
-        if not fit.problem.rows.sum(_n_other_than_0_1):
+        if not fit.problem.rows.sum(_count_other_than_0_1):
             return
         test = overdispersion_test(fit)
         if test.warns:
@@ -316,14 +316,14 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         if self.theta_ is not None:
             family = negative_binomial(self.theta_)
         variance = self.scale_ * family.variance(mean)
-        low, high = _quantiles(
+        low, high = _target_quantiles(
             self._family, tails, mean, error, self.scale_, variance, self.residual_dof_
         )
         return low, high
 
 
 def _check_domain(family_name: str, y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Refuse targets that a family does not take; they have no labels."""
+    """No labels, after a check that the family takes the targets."""
     family = FAMILIES[family_name]
     if not (holds := family.holds(y)).all():
         raise ValueError(
@@ -333,12 +333,12 @@ def _check_domain(family_name: str, y: NDArray[np.float64]) -> NDArray[np.float6
     return np.empty(0)
 
 
-def _n_other_than_0_1(rows: TargetRows) -> int:
+def _count_other_than_0_1(rows: TargetRows) -> int:
     """Number of targets that are neither zero nor one."""
     return int(np.count_nonzero((rows.targets != 0) & (rows.targets != 1)))
 
 
-def _quantiles(
+def _target_quantiles(
     family: str,
     probabilities: NDArray[np.float64],
     mean: NDArray[np.float64],

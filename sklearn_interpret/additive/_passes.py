@@ -1,8 +1,8 @@
 """Passes over the rows of an additive model, in memory or in partitions.
 
-The first (`ObservedRows`) summarises columns, from which terms are made. Rows are then
-coded (`coded_rows`); the second pass (`Totals`) adds up what the design needs, and the
-fit's own passes see rows with that design (`CodedRows.with_design`).
+The first pass (`ObservedRows`) summarises columns, from which terms are made. Rows are
+then coded (`code_rows`). The second pass (`Totals`) adds up what the design needs, and
+the passes of the fit see rows with this design (`CodedRows.with_design`).
 """
 
 from __future__ import annotations
@@ -45,19 +45,22 @@ class ObservedRows:
         needed: set[ColumnKind],
         sample: Sample,
     ) -> ObservedRows:
-        """Those of some rows, with the summaries of the needed columns."""
+        """The results for some rows, with summaries of the needed columns."""
         rows, weights = sample.rows, sample.weights
         check(rows)
         labels = read_labels(sample.y)
         summaries = {key: Summary.of_column(rows, weights, *key) for key in needed}
         return cls(rows.n_rows, labels, summaries)
 
-    def __add__(self, more: ObservedRows) -> ObservedRows:
-        """Those of both."""
+    def __add__(self, second: ObservedRows) -> ObservedRows:
+        """The results for the rows of both."""
         return ObservedRows(
-            self.n_rows + more.n_rows,
-            np.union1d(self.labels, more.labels),
-            {key: first + more.summaries[key] for key, first in self.summaries.items()},
+            self.n_rows + second.n_rows,
+            np.union1d(self.labels, second.labels),
+            {
+                key: first + second.summaries[key]
+                for key, first in self.summaries.items()
+            },
         )
 
 
@@ -74,7 +77,7 @@ class Totals:
 
     @classmethod
     def of_rows(cls, terms: list[FittedTerm], rows: CodedRows) -> Totals:
-        """Those of some rows."""
+        """The sums over some rows."""
         weights = rows.weights
         return cls(
             len(weights),
@@ -88,22 +91,22 @@ class Totals:
             ],
         )
 
-    def __add__(self, more: Totals) -> Totals:
-        """Those of both."""
-        extents = zip(self.extents, more.extents, strict=True)
+    def __add__(self, second: Totals) -> Totals:
+        """The sums over the rows of both."""
+        extents = zip(self.extents, second.extents, strict=True)
         return Totals(
-            self.n_rows + more.n_rows,
-            self.weight + more.weight,
-            self.targets + more.targets,
-            self.offset + more.offset,
-            list(map(add, self.histograms, more.histograms)),
+            self.n_rows + second.n_rows,
+            self.weight + second.weight,
+            self.targets + second.targets,
+            self.offset + second.offset,
+            list(map(add, self.histograms, second.histograms)),
             [list(map(np.minimum, *pair)) for pair in extents],
         )
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Some rows before there is a design: `TargetRows` with codes in its place."""
+    """Some rows before there is a design: like `TargetRows`, with codes of terms."""
 
     terms: list[CodedTerm]
     targets: NDArray[np.float64]  # (n_models, n_rows)
@@ -111,13 +114,13 @@ class CodedRows:
     offset: NDArray[np.float64]
 
     def with_design(self, design: RoundedDesign) -> TargetRows:
-        """The rows with the functions of a design, of all terms or of none."""
+        """The rows with the functions of a design, which has all terms or none."""
         coded = self.terms[: len(design.terms)]
         functions = RoundedRows(design, coded, len(self.weights))
         return TargetRows(functions, self.targets, self.weights, self.offset)
 
 
-def coded_rows(
+def code_rows(
     terms: list[FittedTerm],
     bins: list[list[Bins]],
     offset: int | None,
@@ -140,20 +143,20 @@ def coded_rows(
         The rows.
     """
     # A column of several terms is read once.
-    columns = {_key(column): column for term in terms for column in term.columns}
+    columns = {_column_key(column): column for term in terms for column in term.columns}
     values = {
         key: column.read(sample.rows, "zero", "linear")
         for key, column in columns.items()
     }
     coded = [
-        CodedTerm(term_bins, [values[_key(column)] for column in term.columns])
+        CodedTerm(term_bins, [values[_column_key(column)] for column in term.columns])
         for term, term_bins in zip(terms, bins, strict=True)
     ]
     offsets = offsets_of(offset, sample.rows)
     return CodedRows(coded, targets_of(labels, sample.y), sample.weights, offsets)
 
 
-def _key(column: Column) -> tuple[int, bool]:
+def _column_key(column: Column) -> tuple[int, bool]:
     """Position of a column, and whether it is read as numbers."""
     return column.position, column.labels is None
 
@@ -182,11 +185,11 @@ class Passes:
     functions: tuple[Callable[..., Any], ...] = ()
 
     def sum(self, function: Callable[..., Any]) -> Any:
-        """Sum of the results of a function that gets each partition as it is mapped."""
-        function = partial(_chained, (*self.functions, function))
+        """Sum of a function's results for the mapped partitions."""
+        function = partial(_apply_in_turn, (*self.functions, function))
         return self.sample.map_reduce(function, add, self.columns)
 
-    def mapped(self, function: Callable[..., Any]) -> Passes:
+    def map_rows(self, function: Callable[..., Any]) -> Passes:
         """The rows after another function; those in memory are mapped only once."""
         if isinstance(self.sample, PartitionedSample):
             return replace(self, functions=(*self.functions, function))
@@ -205,10 +208,10 @@ class MappedRows:
         merge: Callable[..., Any],
         columns: Sequence[int],
     ) -> Any:
-        """The function of the rows, as `Sample` has it."""
+        """The function of the rows; `Sample` has the same method."""
         return function(self.rows)
 
 
-def _chained(functions: tuple[Callable[..., Any], ...], rows: Any) -> Any:
+def _apply_in_turn(functions: tuple[Callable[..., Any], ...], rows: Any) -> Any:
     """Result of functions that are applied to rows one after the other."""
-    return reduce(lambda mapped, function: function(mapped), functions, rows)
+    return reduce(lambda map_rows, function: function(map_rows), functions, rows)

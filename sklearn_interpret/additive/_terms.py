@@ -1,8 +1,8 @@
 """The terms of an additive model, made of the columns of a table.
 
-`Summary` holds what a pass over the rows says of a column, `Column` what a fitted model
-keeps of it, `FittedTerm` the function of one or two columns, and `TermReader` makes the
-terms that the parameters of a model name.
+`TermReader` makes the terms that the parameters of a model name. A pass over the rows
+gives a `Summary` of each column; a fitted model keeps a `Column`, and a `FittedTerm`
+for each function of one or two columns.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from sklearn_interpret._model.rows.base import is_missing, label_key, order_labe
 from sklearn_interpret._model.rows.dates import as_clock, as_dates, days, is_date
 from sklearn_interpret._model.rows.features import (
     feature_index,
-    named_as_left_out,
     resolve_keys,
-    untreatable,
+    untreatable_columns,
+    warn_of_left_out,
 )
 from sklearn_interpret._model.rows.number_format import entry_text
 
@@ -45,15 +45,15 @@ ColumnKind = tuple[int, str]
 
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
 # Largest default number of splines of each column of a pair. Chosen by hand: a surface
-# has a coefficient for each product of two of them, which few rows do not determine.
+# has a coefficient for each product of two splines, which few rows do not determine.
 _MOST_SPLINES_OF_PAIR = 8
-# Share of a column's range: wider gaps, and rows farther beyond, count as extrapolated.
-# Chosen by hand: held-out rows are often a little beyond.
+# Rows are extrapolated in gaps, and beyond the ends, wider than this share of a
+# column's range. Chosen by hand: held-out rows are often a little beyond the ends.
 _WIDE_GAP = 0.1
 # Largest range of a column whose sums and differences are finite.
 _WIDEST = 1e280
-# Up to this number of distinct numbers curves are straight lines from each to the next.
-# Chosen by hand: more, and a smooth curve saves coefficients.
+# Up to this number of distinct numbers, curves are straight lines between neighbours.
+# Chosen by hand: for more numbers, a smooth curve saves coefficients.
 _FEW_VALUES = 12
 
 
@@ -107,7 +107,7 @@ class Column:
         return np.array(positions, dtype=np.float64)
 
     def grid(self, n_points: int) -> list[Any] | NDArray[Any]:
-        """All levels or distinct values, or numbers over the range but in its gaps."""
+        """All levels or distinct values, or numbers over the range outside of gaps."""
         if self.labels is not None:
             return self.labels
         values = self.values
@@ -125,7 +125,7 @@ class Column:
         """Numbers, or positions of levels, of other rows; NaN or -1 if unknown."""
         name = rows.names[self.position]
         if self.labels is None:
-            values = _numbers(rows, self.position)
+            values = _as_numbers(rows, self.position)
             outside = (values < self.low) | (values > self.high)
             if extrapolation == "error" and outside.any():
                 ends = [values[outside][0], self.low, self.high]
@@ -142,10 +142,10 @@ class Column:
         return values
 
     def extents(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Least number, and least negative of a number, in bins of the range.
+        """Smallest number, and smallest negative of a number, in bins of the range.
 
-        Bins have half the width of a wide gap, so that one without numbers is in each.
-        Levels have none.
+        Bins have half the width of a wide gap, so that each gap has an empty bin. A
+        column of levels has no numbers.
         """
         values = values[~np.isnan(values) & (self.labels is None)]
         n_bins = round(2 / _WIDE_GAP)
@@ -158,16 +158,16 @@ class Column:
 
     def with_gaps(self, extents: NDArray[np.float64]) -> Column:
         """The column with the wide gaps between its numbers."""
-        least, negative = extents[:, np.isfinite(extents[0])]
-        # A gap is between the largest number of a bin and the least of the next.
-        starts, ends = -negative[:-1], least[1:]
+        smallest, negative = extents[:, np.isfinite(extents[0])]
+        # A gap is between the largest number of a bin and the smallest of the next.
+        starts, ends = -negative[:-1], smallest[1:]
         is_wide = ends - starts > _WIDE_GAP * (self.high - self.low)
         return replace(self, gaps=np.stack([starts, ends], axis=1)[is_wide])
 
     def refuse_unknown(
         self, encoded: NDArray[np.float64], values: NDArray[Any], name: str
     ) -> None:
-        """Refuse values, encoded as in `encode`, that were not seen."""
+        """Refuse values that `fit` did not see, by their codes of `encode`."""
         if self.labels is None:
             unknown = np.isnan(encoded) & (not self.missing)
         else:
@@ -226,42 +226,42 @@ class Summary:
             labels = [labels[code] for code in np.unique(codes)]
             missing = any(map(is_missing, labels))
             return cls(labels, rows.categories(j), missing=missing)
-        x = _numbers(rows, j)
+        x = _as_numbers(rows, j)
         # NaN is neither smallest nor largest.
         low, high = np.fmin.reduce(x), np.fmax.reduce(x)
-        # Some rows often show that there are many: no need to sort all.
+        # Often some rows show that there are many values: not all need to be sorted.
         are_few = _distinct_if_few(x[:2000]) is not None
         distinct = _distinct_if_few(x) if are_few else None
         missing, center, spread = bool(np.isnan(x).any()), 0.0, 0.0
         if kind == "linear":
             center = np.average(x, weights=weights)
-            # In units of the largest, whose squares do not overflow.
+            # In units of the largest deviation, squares do not overflow.
             reach = max(high - center, center - low) or 1.0
             squares = ((x - center) / reach) ** 2
             spread = reach * np.sqrt(np.average(squares, weights=weights))
         weight = weights.sum()
         return cls(None, None, low, high, missing, distinct, weight, center, spread)
 
-    def __add__(self, more: Summary) -> Summary:
-        """The summary of both."""
+    def __add__(self, second: Summary) -> Summary:
+        """The summary of the rows of both."""
         labels = declared = distinct = None
-        if self.labels is not None and more.labels is not None:
+        if self.labels is not None and second.labels is not None:
             labels_by_key = {
-                label_key(label): label for label in [*self.labels, *more.labels]
+                label_key(label): label for label in [*self.labels, *second.labels]
             }
-            # Dtypes that differ have no common order.
-            declared = self.declared if self.declared == more.declared else None
+            # Categories of different dtypes have no common order.
+            declared = self.declared if self.declared == second.declared else None
             labels = order_labels(list(labels_by_key.values()), declared)
-        if self.distinct is not None and more.distinct is not None:
-            both = np.concatenate([self.distinct, more.distinct])
+        if self.distinct is not None and second.distinct is not None:
+            both = np.concatenate([self.distinct, second.distinct])
             distinct = _distinct_if_few(both)
-        low, high = np.fmin(self.low, more.low), np.fmax(self.high, more.high)
-        missing, weight = self.missing or more.missing, self.weight + more.weight
-        share, distance = more.weight / weight, more.center - self.center
+        low, high = np.fmin(self.low, second.low), np.fmax(self.high, second.high)
+        missing, weight = self.missing or second.missing, self.weight + second.weight
+        share, distance = second.weight / weight, second.center - self.center
         center = self.center + share * distance
-        # The variances within both and between their means; their squares may overflow.
+        # Variances within both and between their means, as roots: squares may overflow.
         terms = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * distance])
-        spread = np.hypot(np.hypot(*terms), np.sqrt(share) * more.spread)
+        spread = np.hypot(np.hypot(*terms), np.sqrt(share) * second.spread)
         return Summary(
             labels, declared, low, high, missing, distinct, weight, center, spread
         )
@@ -288,7 +288,7 @@ def _distinct_if_few(x: NDArray[np.float64]) -> NDArray[np.float64] | None:
     return values if len(values) <= MOST_VALUES else None
 
 
-def _numbers(rows: Rows, j: int) -> NDArray[np.float64]:
+def _as_numbers(rows: Rows, j: int) -> NDArray[np.float64]:
     """A column as float64; NaN where it is missing."""
     values = rows.column_array(j)
     if values.dtype.kind not in "iufb":
@@ -318,24 +318,24 @@ class FittedTerm:
     term: Term
 
     def name(self, names: NDArray[Any] | list[str]) -> str:
-        """Its name, of those of all columns."""
+        """The name of the term, from the names of all columns."""
         return ":".join(names[column.position] for column in self.own_columns)
 
     @property
     def own_columns(self) -> tuple[Column, ...]:
-        """Its columns in the order of its name: what `by` names comes second."""
+        """The columns in the order of the term's name: that of `by` comes second."""
         return self.columns[::-1] if self.kind == "by" else self.columns
 
     @property
     def is_curve(self) -> bool:
-        """Whether it is a line or a curve of one number, or one for each level."""
+        """Whether the term is a line or curve of a number, or one for each level."""
         if getattr(self.term.bases[-1], "cyclic", False):
             return False
         by_levels = self.kind == "by" and self.columns[0].labels is not None
         return self.kind in ("spline", "linear") or by_levels
 
     def axes(self) -> list[NDArray[Any]]:
-        """Values over the range of each of its columns."""
+        """Values over the range of each column of the term."""
         n_numeric = sum(column.labels is None for column in self.columns)
         n_points = 30 if n_numeric == 2 else 100
         return [
@@ -344,7 +344,7 @@ class FittedTerm:
         ]
 
     def grid(self) -> NDArray[Any]:
-        """Values over the range of its columns, (n_points,) or (n_points, 2)."""
+        """Values over the range of the columns, (n_points,) or (n_points, 2)."""
         axes = self.axes()
         if len(axes) == 1:
             return axes[0]
@@ -354,7 +354,7 @@ class FittedTerm:
     def evaluate(
         self, values: NDArray[Any], names: list[str], handle_unknown: str
     ) -> NDArray[np.float64]:
-        """Coordinates (n_points, n_coordinates), of values as in a grid."""
+        """Coordinates (n_points, n_coordinates) at values like those of `grid`."""
         is_pair = len(self.columns) > 1
         if values.ndim != 1 + is_pair or values.shape[1:] not in ((), (2,)):
             raise ValueError(
@@ -372,23 +372,25 @@ class FittedTerm:
                 )
         return self.term.evaluate(columns[::-1] if self.kind == "by" else columns)
 
-    def finished(self, term: Term, extents: list[NDArray[np.float64]]) -> FittedTerm:
-        """The term after it is centred, its columns with gaps by their extents."""
+    def with_centred_term(
+        self, term: Term, extents: list[NDArray[np.float64]]
+    ) -> FittedTerm:
+        """The centred term, with the gaps of its columns by their extents."""
         columns = map(Column.with_gaps, self.columns, extents)
         return replace(self, columns=tuple(columns), term=term)
 
     def is_extrapolated(self, values: list[NDArray[np.float64]]) -> NDArray[np.bool_]:
-        """Whether the values of its columns are where `fit` saw none."""
+        """Whether values of the columns are where `fit` saw no values."""
         outside = np.zeros(len(values[0]), dtype=bool)
         for column, basis, x in zip(self.columns, self.term.bases, values, strict=True):
             if not isinstance(basis, LevelBasis):
-                outside |= column.is_extrapolated(basis.inside(x))
+                outside |= column.is_extrapolated(basis.moved_to_first_period(x))
         return outside
 
     def read(
         self, rows: Rows, handle_unknown: str, extrapolation: str
     ) -> list[NDArray[np.float64]]:
-        """Its columns of some rows, as the bases take them."""
+        """The columns of some rows, as the bases take them."""
         return [
             column.read(
                 rows,
@@ -424,22 +426,23 @@ class TermReader:
         self.parameters, self.rows = parameters, rows
         self.offset = None
         if parameters.offset is not None:
-            self.offset = self._index(parameters.offset, "offset")
-        self.entries = self._entries()
+            self.offset = self._resolve_feature(parameters.offset, "offset")
+        self.entries = self._resolve_entries()
         singles = {entry[0]: kind for entry, kind in self.entries if len(entry) == 1}
-        self.kinds = {j: self._kind(j, kind) for j, kind in singles.items()}
+        self.kinds = {j: self._own_kind(j, kind) for j, kind in singles.items()}
         self._by = {
-            j: self._index(feature, "by") for j, feature in self._keyed("by").items()
+            j: self._resolve_feature(feature, "by")
+            for j, feature in self._resolve_keys("by").items()
         }
-        self._periods = self._keyed("periods")
-        self._n_splines = self._numbers_of_splines()
+        self._periods = self._resolve_keys("periods")
+        self._n_splines = self._resolve_n_splines()
         self._check_keys()
 
-    def _index(self, feature: int | str, parameter: str) -> int:
+    def _resolve_feature(self, feature: int | str, parameter: str) -> int:
         rows = self.rows
         return feature_index(feature, rows.names, named=rows.named, parameter=parameter)
 
-    def _keyed(self, parameter: str) -> dict[Any, Any]:
+    def _resolve_keys(self, parameter: str) -> dict[Any, Any]:
         """A parameter that is a dict of features, by position."""
         rows = self.rows
         return resolve_keys(
@@ -449,12 +452,12 @@ class TermReader:
             parameter=parameter,
         )
 
-    def _entry(
+    def _resolve_entry(
         self, key: int | str | tuple[int, int], parameter: str
     ) -> tuple[int, ...]:
         """Positions of the feature, or the pair of features, of a term."""
         features = key if isinstance(key, tuple | list) else (key,)
-        entry = tuple(self._index(feature, parameter) for feature in features)
+        entry = tuple(self._resolve_feature(feature, parameter) for feature in features)
         if len(entry) > 2 or len(set(entry)) < len(entry) or not entry:
             raise ValueError(
                 f"{parameter} has the entry {features!r}; a term is of one feature or "
@@ -462,21 +465,23 @@ class TermReader:
             )
         return entry
 
-    def _entries(self) -> list[tuple[tuple[int, ...], str]]:
+    def _resolve_entries(self) -> list[tuple[tuple[int, ...], str]]:
         """Features and kind of each term, as `entries` has them."""
         terms = self.parameters.terms
         if terms is None:
             columns = set(range(self.rows.n_columns)) - {self.offset}
-            left_out = untreatable(self.rows, self.rows.detected_categorical) & columns
+            left_out = (
+                untreatable_columns(self.rows, self.rows.detected_categorical) & columns
+            )
             if left_out and left_out < columns:
-                named_as_left_out(self.rows, left_out)
+                warn_of_left_out(self.rows, left_out)
                 columns -= left_out
             terms = sorted(columns)
         if not isinstance(terms, Mapping):
             terms = [(key, "auto") for key in terms]
         else:
             terms = list(terms.items())
-        entries = [(self._entry(key, "terms"), kind) for key, kind in terms]
+        entries = [(self._resolve_entry(key, "terms"), kind) for key, kind in terms]
         if not entries:
             raise ValueError(f"there is no term to fit: terms={terms!r}.")
         if len({frozenset(entry) for entry, _ in entries}) < len(entries):
@@ -485,22 +490,24 @@ class TermReader:
             accepted = _KINDS if len(entry) == 1 else ("auto", "tensor")
             if kind not in accepted:
                 raise ValueError(
-                    f"terms has the kind {kind!r} for {self._quoted(entry)}; accepted "
-                    f"are {', '.join(map(repr, accepted))}."
+                    f"terms has the kind {kind!r} for {self._quote_names(entry)}; "
+                    f"accepted are {', '.join(map(repr, accepted))}."
                 )
         return entries
 
-    def _kind(self, j: int, kind: str = "auto") -> str:
-        """The kind of a column's own term, by its dtype if that decides."""
+    def _own_kind(self, j: int, kind: str = "auto") -> str:
+        """The kind of a column's own term; "auto" is decided by its dtype."""
         if kind != "auto":
             return kind
         return "category" if self.rows.is_categorical(j) else "spline"
 
-    def _numbers_of_splines(self) -> dict[tuple[int, ...], int]:
+    def _resolve_n_splines(self) -> dict[tuple[int, ...], int]:
         n_splines = self.parameters.n_splines
         if not isinstance(n_splines, Mapping):
             return {}
-        numbers = {self._entry(key, "n_splines"): n for key, n in n_splines.items()}
+        numbers = {
+            self._resolve_entry(key, "n_splines"): n for key, n in n_splines.items()
+        }
         for n in numbers.values():
             if not isinstance(n, Integral) or n < 4:
                 raise ValueError(f"n_splines has the number {n!r}; it takes 4 or more.")
@@ -516,14 +523,14 @@ class TermReader:
         ):
             for j in set(keys) - accepted:
                 raise ValueError(
-                    f"{parameter} is for {kinds}; got {self._quoted((j,))}."
+                    f"{parameter} is for {kinds}; got {self._quote_names((j,))}."
                 )
         for j, by in self._by.items():
             if j == by:
-                raise ValueError(f"by has {self._quoted((j,))} vary with itself.")
+                raise ValueError(f"by has {self._quote_names((j,))} vary with itself.")
         for j in cyclic - set(self._periods):
             raise ValueError(
-                f"periods needs the period of {self._quoted((j,))}, whose term is "
+                f"periods needs the period of {self._quote_names((j,))}, whose term is "
                 "'cyclic', such as 24 for hours."
             )
         for period in self._periods.values():
@@ -532,10 +539,10 @@ class TermReader:
         entries = {entry for entry, _ in self.entries}
         for entry in set(self._n_splines) - entries:
             raise ValueError(
-                f"n_splines names {self._quoted(entry)}, which is no term."
+                f"n_splines names {self._quote_names(entry)}, which is no term."
             )
 
-    def _quoted(self, entry: tuple[int, ...]) -> str:
+    def _quote_names(self, entry: tuple[int, ...]) -> str:
         """Name of a feature, or of both of a pair, for a message."""
         names = [self.rows.names[j] for j in entry]
         return repr(names[0]) if len(names) == 1 else repr(tuple(names))
@@ -544,7 +551,7 @@ class TermReader:
         """Columns of a term in the order of its bases, each with the kind."""
         if len(entry) == 2:
             # Surfaces need bases that contain the constant.
-            kinds = [self.kinds.get(j) or self._kind(j) for j in entry]
+            kinds = [self.kinds.get(j) or self._own_kind(j) for j in entry]
             kinds = ["spline" if kind == "linear" else kind for kind in kinds]
             return list(zip(entry, kinds, strict=True))
         (j,) = entry
@@ -552,7 +559,7 @@ class TermReader:
         if j not in self._by:
             return columns
         by = self._by[j]
-        kind = self.kinds.get(by) or self._kind(by)
+        kind = self.kinds.get(by) or self._own_kind(by)
         return [(by, kind if kind == "category" else "linear"), *columns]
 
     @property
@@ -569,7 +576,7 @@ class TermReader:
     def terms(
         self, summaries: dict[ColumnKind, Summary], sample: Sample
     ) -> tuple[list[FittedTerm], list[list[Bins]]]:
-        """Terms, not centred, of columns without gaps; and the bins of their columns.
+        """Terms that are not centred, without gaps, and the bins of their columns.
 
         Parameters
         ----------
@@ -579,18 +586,18 @@ class TermReader:
             All rows.
         """
         terms_with_bins = [
-            self._term(entry, summaries, sample) for entry, _ in self.entries
+            self._make_term(entry, summaries, sample) for entry, _ in self.entries
         ]
         terms, bins = zip(*terms_with_bins, strict=True)
         return list(terms), list(bins)
 
-    def _term(
+    def _make_term(
         self,
         entry: tuple[int, ...],
         summaries: dict[ColumnKind, Summary],
         sample: Sample,
     ) -> tuple[FittedTerm, list[Bins]]:
-        """The term of features; and the bins of its columns, but of a straight line."""
+        """The term of an entry, and bins of its columns, except of straight lines."""
         shrinkage = self.parameters.shrinkage
         columns: list[Column] = []
         bases: list[Any] = []
@@ -600,7 +607,7 @@ class TermReader:
             column = summary.column(j, self.rows.names[j])
             columns.append(replace(column, date_dtype=self.rows.date_dtype(j)))
             self._refuse_missing(columns[-1], kind)
-            bases.append(self._basis(columns[-1], summary, kind, entry, sample))
+            bases.append(self._make_basis(columns[-1], summary, kind, entry, sample))
             distinct = summary.distinct
             if summary.labels is not None:
                 distinct = np.arange(float(len(summary.labels)))
@@ -637,7 +644,7 @@ class TermReader:
                 "level for them."
             )
 
-    def _basis(
+    def _make_basis(
         self,
         column: Column,
         summary: Summary,
@@ -645,18 +652,18 @@ class TermReader:
         entry: tuple[int, ...],
         sample: Sample,
     ) -> Any:
-        """The functions of a column."""
+        """The basis functions of a column."""
         if column.labels is not None:
             return LevelBasis(len(column.labels))
         if kind == "linear":
             return LineBasis(summary.center, summary.spread or 1.0)
         n_splines = self._n_splines_of(entry, summary, kind)
         extrapolation = self.parameters.extrapolation
-        # Between few values no row says how a curve would go: straight lines.
+        # Between few values, no row says how a curve would go: lines are straight.
         has_few_values = column.values is not None and len(column.values) <= n_splines
         is_straight = has_few_values and kind == "spline"
         return SplineBasis(
-            self._breaks(column, kind, n_splines, sample, is_straight),
+            self._make_breaks(column, kind, n_splines, sample, is_straight),
             cyclic=kind == "cyclic",
             extrapolation="linear" if extrapolation == "error" else extrapolation,
             missing=column.missing,
@@ -664,19 +671,18 @@ class TermReader:
         )
 
     def _n_splines_of(self, entry: tuple[int, ...], summary: Summary, kind: str) -> int:
-        """Number of splines of a column of a term, at most that of its values."""
+        """Number of splines of a term's column, at most the number of its values."""
         n_splines = self.parameters.n_splines
         n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
-        n_splines = (
-            min(n_splines, _MOST_SPLINES_OF_PAIR) if len(entry) == 2 else n_splines
-        )
+        if len(entry) == 2:
+            n_splines = min(n_splines, _MOST_SPLINES_OF_PAIR)
         n_splines = self._n_splines.get(entry, n_splines)
         return int(min(n_splines, max(summary.n_distinct, 3)))
 
     def quantiles(
         self, summaries: dict[ColumnKind, Summary]
     ) -> dict[int, NDArray[np.float64]]:
-        """Shares of the rows below breaks, by column, where these are quantiles."""
+        """Shares of the rows below breaks, by column, if breaks are quantiles."""
         quantiles: dict[int, NDArray[np.float64]] = {}
         for entry, _ in self.entries if self.parameters.knots == "quantile" else ():
             for j, kind in self._columns_of(entry):
@@ -686,7 +692,7 @@ class TermReader:
                     quantiles[j] = np.union1d(quantiles.get(j, ()), shares)
         return quantiles
 
-    def _breaks(
+    def _make_breaks(
         self,
         column: Column,
         kind: str,

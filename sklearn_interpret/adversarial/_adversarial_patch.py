@@ -24,7 +24,7 @@ from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret.adversarial._base import BaseAttack, Tries
+from sklearn_interpret.adversarial._base import AttackResult, BaseAttack
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -225,7 +225,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
     def _choose_sample(
         self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Any:
-        # The bounds are those of all rows; the subsample is drawn later.
+        # All rows: they give the bounds. The subsample is drawn later.
         return Sample.of_positive_weight(rows, y, weights)
 
     def _make_actionability(
@@ -241,32 +241,33 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         shape = shape_of_rows(self.image_shape, sample.rows.n_columns)
         self.image_shape_ = shape
         self._image_sides = shape[0], shape[1]
-        self._patch_sides = _checked_patch_shape(self.patch_shape, self._image_sides)
+        self._patch_sides = _resolve_patch_shape(self.patch_shape, self._image_sides)
         n_channels = shape[2] if len(shape) > 2 else 1
         patch_size = int(np.prod(self._patch_sides)), n_channels
         random = check_random_state(self.random_state)
         rng = np.random.default_rng(random.randint(2**31))
-        self._shares = quasi_random_points(self.n_transforms, 4, rng)
+        self._transform_points = quasi_random_points(self.n_transforms, 4, rng)
         extreme_patches = random.randint(0, 2, (_N_SCREENED, *patch_size))
         sample = self._draw(sample, self.subsample, random)
         problem = SearchProblem(outcome, actionability, sample.rows)
         margins = Margins(problem)
         self.by_formula_ = margins.by_formula
-        ascent = _Ascent(
+        ascent = _PatchAscent(
             problem,
             margins,
             sample.weights,
-            [self._matrix(shares) for shares in self._shares],
+            [self._paste_matrix(point) for point in self._transform_points],
             self.n_steps,
             self.step_size,
             *_pixel_limits(problem, n_channels),
         )
         starts = [np.full(patch_size, 0.5)]
         if self.n_restarts:
-            starts += ascent.best(extreme_patches.astype(np.float64), self.n_restarts)
+            extreme_patches = extreme_patches.astype(np.float64)
+            starts += ascent.best_starts(extreme_patches, self.n_restarts)
         tasks = [(ascent, start) for start in starts]
-        ends = run(_Ascent.end, tasks, n_jobs=self.n_jobs)
-        patch, success_rates = max(ends, key=lambda end: end[1].mean())
+        patches = run(_PatchAscent.climb, tasks, n_jobs=self.n_jobs)
+        patch, success_rates = max(patches, key=lambda p: p.success_rates.mean())
         self.patch_ = patch.reshape(*self._patch_sides, *shape[2:])
         self.success_rates_ = success_rates
         self._best_transform = int(success_rates.argmax())
@@ -278,28 +279,31 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         rates = self.success_rates_
         return [{"transform": np.arange(len(rates)), "success_rate": rates}]
 
-    def _matrix(self, shares: NDArray[np.float64]) -> csr_array:
-        """Weights of the patch's pixels in those of an image, for random shares."""
-        scale, sides = (
-            _checked_range(self.scale),
-            (self._image_sides, self._patch_sides),
-        )
-        return random_paste(shares, *sides, scale, self.max_rotation)
+    def _paste_matrix(self, point: NDArray[np.float64]) -> csr_array:
+        """Weights of the patch's pixels in the pixels of an image.
 
-    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
-        matrix = self._matrix(self._shares[self._best_transform])
-        overlay = _overlay(matrix, self._patch_pixels)
-        return Tries(_pasted(problem.actionability, problem.values[index], overlay))
+        The place, size and angle are at a point in the unit cube of dimension 4.
+        """
+        sides = self._image_sides, self._patch_sides
+        scale = _scale_range(self.scale)
+        return random_paste(point, *sides, scale, self.max_rotation)
+
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
+        matrix = self._paste_matrix(self._transform_points[self._best_transform])
+        overlay = _make_overlay(matrix, self._patch_pixels)
+        return AttackResult(
+            _paste_overlay(problem.actionability, problem.values[index], overlay)
+        )
 
     @property
     def _patch_pixels(self) -> NDArray[np.float64]:
         """The patch as (n_pixels, n_channels)."""
         return self.patch_.reshape(np.prod(self._patch_sides), -1)
 
-    def _sizes(self, budget: str) -> NDArray[np.float64]:
-        return np.linspace(0, 2 * _checked_range(self.scale)[1], 11)
+    def _default_sizes(self, budget: str) -> NDArray[np.float64]:
+        return np.linspace(0, 2 * _scale_range(self.scale)[1], 11)
 
-    def _failure(self) -> str:
+    def _why_failed(self) -> str:
         return "the patch does not send the row where it should"
 
     def apply(
@@ -348,31 +352,38 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         sides = self._image_sides, self._patch_sides
         if places is None:
             random = check_random_state(random_state)
-            shares = random.uniform(size=(rows.n_rows, 4))
-            matrices: Iterable[csr_array] = map(self._matrix, shares)
+            points = random.uniform(size=(rows.n_rows, 4))
+            matrices: Iterable[csr_array] = map(self._paste_matrix, points)
         else:
-            corners = _checked_places(places, rows.n_rows, *sides)
+            corners = _check_places(places, rows.n_rows, *sides)
             matrices = (paste(corner, *sides) for corner in corners)
-        overlays = [_overlay(matrix, self._patch_pixels) for matrix in matrices]
-        all_rows = _Overlay(*map(np.stack, zip(*overlays, strict=True)))
-        values = _pasted(actionability, origins, all_rows)
-        returning = actionability.returning(rows, origins)
+        overlays = [_make_overlay(matrix, self._patch_pixels) for matrix in matrices]
+        overlay_of_rows = _Overlay(*map(np.stack, zip(*overlays, strict=True)))
+        values = _paste_overlay(actionability, origins, overlay_of_rows)
+        returning = actionability.survives_encoding(rows, origins)
         pasted = actionability.decode(values, origins, rows, index, returning)
         return np.reshape(pasted, shape) if len(shape) > 2 else pasted
 
 
+class _LearnedPatch(NamedTuple):
+    """The end of a gradient ascent."""
+
+    pixels: NDArray[np.float64]  # (n_pixels, n_channels)
+    success_rates: NDArray[np.float64]  # (n_transforms,)
+
+
 @dataclass(frozen=True)
-class _Ascent:
+class _PatchAscent:
     """The gradient ascent of a patch, from a start.
 
     Parameters
     ----------
     problem : SearchProblem
-        The rows it is learned on.
+        The rows that the patch is learned on.
     margins : Margins
-        Their margins.
+        The margins of these rows.
     weights : ndarray of shape (n_rows,)
-        Their weights.
+        The weights of these rows.
     matrices : list of csr_array
         How the patch is pasted: one for each transformation.
     n_steps, step_size : int, float
@@ -390,98 +401,92 @@ class _Ascent:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
-    def end(
-        self, start: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The patch (n_pixels, n_channels) after all steps, and its success rates.
-
-        `start` are shares of the range of the pixels.
-        """
+    def climb(self, start: NDArray[np.float64]) -> _LearnedPatch:
+        """The patch after all steps from a start, in fractions of the pixels' range."""
         patch, velocity = self._pixels(start), np.zeros(start.shape)
-        index, width = self._attacked_rows
         for step in with_progress(range(self.n_steps)):
             matrix = self.matrices[step % len(self.matrices)]
-            slopes = self._slopes(matrix, patch, index, width)
+            slopes = self._pixel_slopes(matrix, patch)
             velocity = _MOMENTUM * velocity + (1 - _MOMENTUM) * slopes
             largest = np.abs(velocity).max()
             if largest > 0:
                 move = self.step_size * velocity / largest * (self.high - self.low)
                 patch = np.clip(patch + move, self.low, self.high)
-        rates = [self._success_rate(matrix, patch, index) for matrix in self.matrices]
-        return patch, np.array(rates)
+        rates = [self._success_rate(matrix, patch) for matrix in self.matrices]
+        return _LearnedPatch(patch, np.array(rates))
 
-    def _pixels(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Pixels of a patch from shares of their range."""
-        return self.low + shares * (self.high - self.low)
+    def _pixels(self, fractions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Pixels of a patch from fractions of their range."""
+        return self.low + fractions * (self.high - self.low)
 
     @cached_property
-    def _attacked_rows(self) -> tuple[NDArray[np.intp], float]:
-        """Positions of rows that miss the target, and the unit of their margins."""
+    def _attacked_rows(self) -> NDArray[np.intp]:
+        """Positions of the rows that miss the target; of all rows if all meet it."""
         # If all rows satisfy the target already, the patch should keep them there.
         index = np.flatnonzero(~self.problem.fulfilled)
-        index = index if len(index) else np.arange(self.problem.rows.n_rows)
-        _, margins, _ = self.margins.at(self.problem, self.problem.values[index], index)
-        width = _RELATIVE_WIDTH * np.average(
-            np.abs(margins), weights=self.weights[index]
-        )
-        return index, width or 1.0
+        return index if len(index) else np.arange(self.problem.rows.n_rows)
 
-    def best(
+    @cached_property
+    def _margin_width(self) -> float:
+        """Width of the logistic curve of margins."""
+        index = self._attacked_rows
+        _, margins, _ = self.margins.at(self.problem, self.problem.values[index], index)
+        mean_margin = np.average(np.abs(margins), weights=self.weights[index])
+        return _RELATIVE_WIDTH * mean_margin or 1.0
+
+    def best_starts(
         self, starts: NDArray[np.float64], number: int
     ) -> list[NDArray[np.float64]]:
-        """The `number` starts that send most, of few rows at few transformations."""
-        index, width = self._attacked_rows
+        """The `number` starts that send the most of few rows at few transformations."""
+        index = self._attacked_rows
         index = index[:: -(-len(index) // _MAX_SCREENING_ROWS)]
-        sent = np.zeros(len(starts))
+        n_sent = np.zeros(len(starts))
         for matrix in self.matrices[:_MAX_SCREENING_TRANSFORMS]:
             for k, start in enumerate(starts):
-                values = self._under(matrix, self._pixels(start), index)
+                values = self._paste_on_rows(matrix, self._pixels(start), index)
                 _, margins, _ = self.margins.at(self.problem, values, index)
-                sent[k] += self.weights[index] @ expit(margins / width)
-        return list(starts[np.argsort(-sent, kind="stable")[:number]])
+                n_sent[k] += self.weights[index] @ expit(margins / self._margin_width)
+        return list(starts[np.argsort(-n_sent, kind="stable")[:number]])
 
-    def _slopes(
-        self,
-        matrix: csr_array,
-        patch: NDArray[np.float64],
-        index: NDArray[np.intp],
-        width: float,
+    def _pixel_slopes(
+        self, matrix: csr_array, patch: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Slopes of the number of rows that are sent, per pixel of the patch."""
-        problem, slopes = self.problem, np.zeros(1)
+        problem, index, slopes = self.problem, self._attacked_rows, np.zeros(1)
         for batch in slices(len(index), batch_rows(problem.rows.row_bytes)):
             rows = index[batch]
-            values = self._under(matrix, patch, rows)
+            values = self._paste_on_rows(matrix, patch, rows)
             rival, margins, _ = self.margins.at(problem, values, rows)
-            sent = expit(margins / width)
-            weights = self.weights[rows] * sent * (1 - sent)
+            sent_fraction = expit(margins / self._margin_width)
+            weights = self.weights[rows] * sent_fraction * (1 - sent_fraction)
             slopes = slopes + weights @ self.margins.slopes(
                 problem, values, rows, rival
             )
         return matrix.T @ slopes.reshape(matrix.shape[0], -1)
 
-    def _success_rate(
-        self, matrix: csr_array, patch: NDArray[np.float64], index: NDArray[np.intp]
-    ) -> float:
-        """The share of rows that satisfy the target."""
-        holds = self.problem.holds(self._under(matrix, patch, index), index)
+    def _success_rate(self, matrix: csr_array, patch: NDArray[np.float64]) -> float:
+        """The fraction of attacked rows that satisfy the target under the patch."""
+        index = self._attacked_rows
+        holds = self.problem.holds(self._paste_on_rows(matrix, patch, index), index)
         return np.average(holds, weights=self.weights[index])
 
-    def _under(
+    def _paste_on_rows(
         self, matrix: csr_array, patch: NDArray[np.float64], index: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Encoded rows under a patch."""
         origins = self.problem.values[index]
-        return _pasted(self.problem.actionability, origins, _overlay(matrix, patch))
+        return _paste_overlay(
+            self.problem.actionability, origins, _make_overlay(matrix, patch)
+        )
 
 
-def _overlay(matrix: csr_array, patch: NDArray[np.float64]) -> _Overlay:
+def _make_overlay(matrix: csr_array, patch: NDArray[np.float64]) -> _Overlay:
     """The overlay of a patch (n_pixels, n_channels) on an image."""
     covered = np.repeat(np.diff(matrix.indptr) > 0, patch.shape[1])
     return _Overlay((matrix @ patch).reshape(-1), covered)
 
 
-def _pasted(
+def _paste_overlay(
     actionability: Actionability, origins: NDArray[np.float64], overlay: _Overlay
 ) -> NDArray[np.float64]:
     """Encoded rows under a patch, projected on the values of their columns."""
@@ -494,12 +499,12 @@ def _pixel_limits(
     problem: SearchProblem, n_channels: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lowest and highest number of each channel that any cell may take."""
-    low, high = problem.actionability.permitted(problem.values)
+    low, high = problem.actionability.permitted_limits(problem.values)
     free = low < high
     low, high = (
-        # Missing bounds are those of the known rows.
-        np.where(np.isfinite(end), end, problem.values)
-        for end in (low, high)
+        # Cells without a bound have the known value in its place.
+        np.where(np.isfinite(limit), limit, problem.values)
+        for limit in (low, high)
     )
     low = np.where(free, low, np.inf).reshape(-1, n_channels).min(axis=0)
     high = np.where(free, high, -np.inf).reshape(-1, n_channels).max(axis=0)
@@ -507,14 +512,14 @@ def _pixel_limits(
     return np.where(fixed, 0, low), np.where(fixed, 0, high)
 
 
-def _checked_patch_shape(
+def _resolve_patch_shape(
     patch_shape: Any, image_sides: tuple[int, int]
 ) -> tuple[int, int]:
     """Height and width of the patch."""
     height, width = image_sides
     if isinstance(patch_shape, Real):
-        share = float(patch_shape)
-        return max(1, round(share * height)), max(1, round(share * width))
+        fraction = float(patch_shape)
+        return max(1, round(fraction * height)), max(1, round(fraction * width))
     are_whole = all(isinstance(n, Integral) and int(n) > 0 for n in patch_shape)
     if (
         not are_whole
@@ -528,19 +533,19 @@ def _checked_patch_shape(
     return int(patch_shape[0]), int(patch_shape[1])
 
 
-def _checked_range(scale: Any) -> tuple[float, float]:
+def _scale_range(scale: Any) -> tuple[float, float]:
     """Least and largest size of a pasted patch."""
-    ends = (scale, scale) if isinstance(scale, Real) else tuple(scale)
-    numbers = len(ends) == 2 and all(isinstance(end, Real) for end in ends)
-    if not numbers or not 0 < ends[0] <= ends[1] < np.inf:
+    limits = (scale, scale) if isinstance(scale, Real) else tuple(scale)
+    is_pair = len(limits) == 2 and all(isinstance(limit, Real) for limit in limits)
+    if not is_pair or not 0 < limits[0] <= limits[1] < np.inf:
         raise ValueError(
             f"scale={scale!r} must be a positive number, or a range (low, high) of "
             "such, low <= high."
         )
-    return ends[0], ends[1]
+    return limits[0], limits[1]
 
 
-def _checked_places(
+def _check_places(
     places: ArrayLike,
     n_rows: int,
     image_sides: tuple[int, int],
@@ -554,12 +559,12 @@ def _checked_places(
             f"places={places!r} must hold a row and a column, for all images or for "
             f"each of {n_rows}."
         ) from error
-    last = np.subtract(image_sides, patch_sides)
-    inside = ((corners >= 0) & (corners <= last)).all(axis=1)
-    if not inside.all():
+    last_corner = np.subtract(image_sides, patch_sides)
+    is_inside = ((corners >= 0) & (corners <= last_corner)).all(axis=1)
+    if not is_inside.all():
         raise ValueError(
-            f"places has {corners[~inside][0].tolist()}; from [0, 0] to "
-            f"{last.tolist()} "
+            f"places has {corners[~is_inside][0].tolist()}; from [0, 0] to "
+            f"{last_corner.tolist()} "
             f"a patch of the shape {patch_sides} is inside of the image."
         )
     return corners

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-# Number of sizes of a curve where none are given.
+# Number of sizes of a curve if the user gives no sizes.
 _N_SIZES = 11
 
 
 @dataclass(frozen=True)
-class Tries:
-    """The best try of an attack at each of some rows.
+class AttackResult:
+    """The row that an attack ends with, for each of some rows.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class BaseAttack(BaseRowSearch):
     A subclass gets ready in `fit` (`_fit_search`) and attacks rows (`_attack`).
     """
 
-    # Each subclass has these parameters, or properties.
+    # Parameters or properties of each subclass.
     desired: Any
     target: Any
     units: str
@@ -119,7 +119,7 @@ class BaseAttack(BaseRowSearch):
             rows,
             weights,
             categorical=categorical,
-            vary=self._varying(rows) & ~categorical,
+            vary=self._columns_to_vary(rows) & ~categorical,
             ranges=self._ranges(rows, categorical),
             directions={},
             distance=self.units,
@@ -130,7 +130,7 @@ class BaseAttack(BaseRowSearch):
     def _ranges(
         self, rows: Rows, categorical: NDArray[np.bool_]
     ) -> dict[int, tuple[float, float]]:
-        """Lowest and highest values of the numbers: those of the data, or `bounds`."""
+        """Lowest and highest values of columns of numbers: of the data, or `bounds`."""
         ranges = {}
         for j in np.flatnonzero(~categorical).tolist():
             values = rows.numbers(j)
@@ -143,7 +143,7 @@ class BaseAttack(BaseRowSearch):
                 self.bounds, rows.names, named=rows.named, parameter="bounds"
             )
         else:
-            bounds = _bounds_of_all(self.bounds, rows.n_columns)
+            bounds = _bounds_by_column(self.bounds, rows.n_columns)
             # Numbers are no bounds of dates, which stay within the data.
             bounds = {j: ends for j, ends in bounds.items() if rows.dates(j) is None}
         for j, limits in bounds.items():
@@ -152,8 +152,8 @@ class BaseAttack(BaseRowSearch):
         return ranges
 
     @abstractmethod
-    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
-        """`Tries` at the rows at `index` of a problem; none satisfies the target."""
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
+        """The result for rows at `index` of a problem, which all miss the target."""
 
     def _n_asked_per_row(self) -> int:
         """Number of rows in one call of the model, per attacked row."""
@@ -185,13 +185,13 @@ class BaseAttack(BaseRowSearch):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        problem = self._problem(rows, y)
-        explanation = self._explained(problem, self._tries(problem))
+        problem = self._make_problem(rows, y)
+        explanation = self._make_explanation(problem, self._attack_all(problem))
         if self._budget is None:
             warn_of_failures(explanation.status, explanation.reasons.tolist())
         return explanation
 
-    def _problem(self, rows: Rows, y: ArrayLike | None) -> SearchProblem:
+    def _make_problem(self, rows: Rows, y: ArrayLike | None) -> SearchProblem:
         """The problem of some rows, whose true classes may be given."""
         classes = None
         if y is not None and self._outcome.is_other:
@@ -209,42 +209,44 @@ class BaseAttack(BaseRowSearch):
                 )
         return SearchProblem(self._outcome, self._actionability, rows, classes)
 
-    def _tries(self, problem: SearchProblem) -> Tries:
-        """`Tries` at all rows, in blocks that workers share."""
+    def _attack_all(self, problem: SearchProblem) -> AttackResult:
+        """The result for all rows, which workers attack in blocks."""
         index = np.flatnonzero(~problem.fulfilled)
         values = problem.values.copy()
         bounds = None
-        together = batch_rows(problem.rows.row_bytes * self._n_asked_per_row())
-        for block, tries in self._in_blocks(self._attack, problem, index, together):
-            values[block] = tries.values
-            if tries.lower_bounds is not None:
+        block_size = batch_rows(problem.rows.row_bytes * self._n_asked_per_row())
+        for block, result in self._in_blocks(self._attack, problem, index, block_size):
+            values[block] = result.values
+            if result.lower_bounds is not None:
                 bounds = np.zeros(len(values)) if bounds is None else bounds
-                bounds[block] = tries.lower_bounds
-        return Tries(values, bounds)
+                bounds[block] = result.lower_bounds
+        return AttackResult(values, bounds)
 
-    def _explained(self, problem: SearchProblem, tries: Tries) -> RowExplanation:
+    def _make_explanation(
+        self, problem: SearchProblem, result: AttackResult
+    ) -> RowExplanation:
         """The explanation, with the model's answers to the rows themselves."""
         origin = np.arange(problem.rows.n_rows)
-        answers = problem.asked(tries.values, origin)
+        answers = problem.asked(result.values, origin)
         valid = answers.holds(problem.classes)
         status = np.where(valid, "found", "failed").astype(object)
         proofs = {}
-        if tries.lower_bounds is not None:
-            status[~valid & np.isinf(tries.lower_bounds)] = "impossible"
-            proofs["lower_bounds"] = tries.lower_bounds
+        if result.lower_bounds is not None:
+            status[~valid & np.isinf(result.lower_bounds)] = "impossible"
+            proofs["lower_bounds"] = result.lower_bounds
         status[problem.fulfilled] = "unchanged"
         reasons = np.full(len(status), "", dtype=object)
         failed = np.flatnonzero(~valid)
         if len(failed):
-            pair = problem.originals, answers
-            before, after = (asked.margins(problem.classes)[failed] for asked in pair)
+            margins_before = problem.originals.margins(problem.classes)[failed]
+            margins_after = answers.margins(problem.classes)[failed]
             reasons[failed] = [
-                f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
-                for a, b in zip(before, after, strict=True)
+                f"{self._why_failed()}; the margin went from {-old:.3g} to {-new:.3g}"
+                for old, new in zip(margins_before, margins_after, strict=True)
             ]
         return self._explanation(
             problem,
-            tries.values,
+            result.values,
             origin,
             answers,
             valid=valid,
@@ -253,7 +255,7 @@ class BaseAttack(BaseRowSearch):
             **proofs,
         )
 
-    def _failure(self) -> str:
+    def _why_failed(self) -> str:
         """Why an attack failed, in words."""
         return "the model's answer does not satisfy the target"
 
@@ -279,7 +281,7 @@ class BaseAttack(BaseRowSearch):
         float
             Accuracy under attack.
         """
-        _, (score,) = self._curve(X, y, [None], sample_weight)
+        _, (score,) = self._sizes_and_scores(X, y, [None], sample_weight)
         return float(score)
 
     @shows_progress
@@ -320,10 +322,10 @@ class BaseAttack(BaseRowSearch):
             raise ValueError(
                 f"sizes={limits.tolist()!r} must hold numbers that are not negative."
             )
-        _, scores = self._curve(X, y, limits.tolist(), sample_weight)
+        _, scores = self._sizes_and_scores(X, y, limits.tolist(), sample_weight)
         return scores
 
-    def _curve(
+    def _sizes_and_scores(
         self,
         X: Any,
         y: ArrayLike | None,
@@ -336,55 +338,56 @@ class BaseAttack(BaseRowSearch):
         budget, or has the distances at which the score of a search falls.
         """
         check_is_fitted(self)
-        problem = self._problem(self._check_rows(X, reset=False), y)
-        right = np.ones(problem.rows.n_rows, dtype=bool)
+        problem = self._make_problem(self._check_rows(X, reset=False), y)
+        is_right = np.ones(problem.rows.n_rows, dtype=bool)
         if y is not None and is_classifier(self.estimator_):
             labels = self._outcome.response.labels(problem.rows.native)
-            right = labels == column_or_1d(y)
+            is_right = labels == column_or_1d(y)
 
         if self._budget is None:
-            lost_at = self._lost_at(problem)
+            lost_at = self._losing_distances(problem)
             if sizes is None:
-                distances = lost_at[right & np.isfinite(lost_at)]
+                distances = lost_at[is_right & np.isfinite(lost_at)]
                 sizes = np.unique(np.append(distances, 0.0)).tolist()
             limits = [np.finfo(float).max if size is None else size for size in sizes]
-            withstood = [right & (lost_at > limit) for limit in limits]
+            withstood = [is_right & (lost_at > limit) for limit in limits]
         else:
-            sizes = self._sizes(self._budget).tolist() if sizes is None else sizes
-            withstood = self._withstood(problem, right, sizes)
+            if sizes is None:
+                sizes = self._default_sizes(self._budget).tolist()
+            withstood = self._withstanding_rows(problem, is_right, sizes)
         weights = None
         if sample_weight is not None:
-            weights = check_sample_weight(sample_weight, right)
+            weights = check_sample_weight(sample_weight, is_right)
         scores = [np.average(mask, weights=weights) for mask in withstood]
         return sizes, np.array(scores)
 
-    def _lost_at(self, problem: SearchProblem) -> NDArray[np.float64]:
-        """Distance of the row that a search finds for each, infinite where none."""
-        index, values = np.arange(problem.rows.n_rows), self._tries(problem).values
+    def _losing_distances(self, problem: SearchProblem) -> NDArray[np.float64]:
+        """Distance of the row that a search finds for each row; infinite if none is."""
+        index, values = np.arange(problem.rows.n_rows), self._attack_all(problem).values
         lost = problem.holds(values, index) & ~problem.fulfilled
         return np.where(lost, problem.distances(values, index), np.inf)
 
-    def _withstood(
+    def _withstanding_rows(
         self,
         problem: SearchProblem,
-        right: NDArray[np.bool_],
+        is_right: NDArray[np.bool_],
         sizes: Sequence[float | None],
     ) -> list[NDArray[np.bool_]]:
         """Masks of rows that are answered rightly under attacks up to each size."""
-        masks = [right] * len(sizes)
+        masks = [is_right] * len(sizes)
         for i in with_progress(
             np.argsort([size or 0 for size in sizes], kind="stable")
         ):
-            right = right & self._withstands(problem, sizes[i])
-            masks[i] = right
+            is_right = is_right & self._withstands_size(problem, sizes[i])
+            masks[i] = is_right
         return masks
 
-    def _sizes(self, budget: str) -> NDArray[np.float64]:
-        """Sizes of a curve where none are given, of attacks with a budget."""
-        most = 2 * getattr(self, budget)
+    def _default_sizes(self, budget: str) -> NDArray[np.float64]:
+        """Sizes of a curve if the user gives no sizes, of attacks with a budget."""
+        largest = 2 * getattr(self, budget)
         if budget != "epsilon":  # a count
-            return np.arange(most + 1)
-        return np.linspace(0, most, _N_SIZES)
+            return np.arange(largest + 1)
+        return np.linspace(0, largest, _N_SIZES)
 
     def _with_size(self, size: float) -> BaseAttack:
         """The same attack with another budget."""
@@ -392,7 +395,7 @@ class BaseAttack(BaseRowSearch):
         setattr(attack, str(self._budget), size)
         return attack
 
-    def _withstands(
+    def _withstands_size(
         self, problem: SearchProblem, size: float | None
     ) -> NDArray[np.bool_]:
         """Mask of rows that an attack of some size does not bring to the target."""
@@ -401,7 +404,7 @@ class BaseAttack(BaseRowSearch):
             return np.ones(len(index), dtype=bool)
         if size is not None:
             attack = self._with_size(size)
-        values = attack._tries(problem).values
+        values = attack._attack_all(problem).values
         return ~problem.holds(values, index) | problem.fulfilled
 
 
@@ -426,14 +429,14 @@ class Budget:
         self.norm = self.actionability.norm
         self.origins = problem.values[index]
         limits = self.actionability.limits(self.origins)
-        moves = [(end - self.origins) * self.actionability.costs for end in limits]
-        least, most = self.actionability.permitted(self.origins)
-        outside = np.maximum(least - self.origins, self.origins - most)
+        ends = [(limit - self.origins) * self.actionability.costs for limit in limits]
+        lowest, highest = self.actionability.permitted_limits(self.origins)
+        outside = np.maximum(lowest - self.origins, self.origins - highest)
         # Missing entries stay, and numbers that lie too far outside of their bounds.
         stays = ~(outside * self.actionability.costs <= self.epsilon)
-        self.low, self.high = (np.where(stays, 0, ends) for ends in moves)
+        self.low, self.high = (np.where(stays, 0, end) for end in ends)
 
-    def part(self, index: NDArray[np.intp]) -> Budget:
+    def take(self, index: NDArray[np.intp]) -> Budget:
         """The budget of some of the rows."""
         budget = copy(self)
         for name in ("index", "origins", "low", "high"):
@@ -451,15 +454,16 @@ class Budget:
         return steps + farthest(slopes, low, high, radius, self.norm)
 
     def rows_after(self, steps: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Encoded rows after some steps, as their columns take them, in the ball."""
+        """Encoded rows after some steps, in the ball, with values of their columns."""
         moved = steps / self.actionability.costs
         moved = np.where(self.actionability.integer, np.trunc(moved), moved)
         values = np.where(moved == 0, self.origins, self.origins + moved)
-        low, high = self.actionability.permitted(self.origins)
-        # Steps that end before the bounds that a row lies outside of would grow.
-        short = (values < low) & (self.origins < low)
-        short |= (values > high) & (self.origins > high)
-        values = np.where(short, self.origins, values)
+        low, high = self.actionability.permitted_limits(self.origins)
+        # Cells that start outside of their bounds stay if the step does not reach them:
+        # the projection below would lengthen the step.
+        stays_outside = (values < low) & (self.origins < low)
+        stays_outside |= (values > high) & (self.origins > high)
+        values = np.where(stays_outside, self.origins, values)
         values = self.actionability.projected(values, self.origins)
         if np.isfinite(self.epsilon):
             self._return_to_ball(values, np.abs(moved))
@@ -469,24 +473,22 @@ class Budget:
         self, values: NDArray[np.float64], moved: NDArray[np.float64]
     ) -> None:
         """Move rows that rounding took out of the ball back, by the smallest moves."""
-        left = np.arange(len(values))
+        remaining = np.arange(len(values))
         while True:
-            origins, reached = self.origins[left], values[left]
+            origins, reached = self.origins[remaining], values[remaining]
             outside = self.actionability.distances(reached, origins) > self.epsilon
             if not outside.any():
                 return
-            left = left[outside]
+            remaining = remaining[outside]
             origins, reached = origins[outside], reached[outside]
             distance = np.abs(reached - origins)
-            back = distance > moved[left]
+            moves_back = distance > moved[remaining]
             # If no cell was rounded up, the norm was: real numbers move back first.
-            for candidates in (
-                (distance > 0) & ~self.actionability.integer,
-                distance > 0,
-            ):
-                back |= candidates & ~back.any(axis=1, keepdims=True)
-            nearer = self.actionability.nearer(reached, origins)
-            values[left] = np.where(back, nearer, reached)
+            real_numbers = (distance > 0) & ~self.actionability.integer
+            for candidates in (real_numbers, distance > 0):
+                moves_back |= candidates & ~moves_back.any(axis=1, keepdims=True)
+            nearer = self.actionability.step_nearer(reached, origins)
+            values[remaining] = np.where(moves_back, nearer, reached)
 
 
 class BaseGradientAttack(BaseAttack):
@@ -509,7 +511,7 @@ class BaseGradientAttack(BaseAttack):
         self._margins = Margins(SearchProblem(outcome, actionability, sample.rows))
         self.by_formula_ = self._margins.by_formula
         has_integers = (actionability.integer & actionability.vary).any()
-        # Then margins after a step follow from the slopes.
+        # Margins of a linear model after a step follow from the slopes.
         self._is_linear = self._margins.are_linear and not has_integers
 
     def _one_step(self, budget: Budget) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -518,32 +520,32 @@ class BaseGradientAttack(BaseAttack):
         The model is asked where margins are not linear and there are several rivals.
         """
         rivals = self._margins.rivals(budget.problem, budget.index)
-        n, m = rivals.shape
-        # All rivals of a row together.
-        of_rivals = budget.part(np.arange(n).repeat(m))
-        points = budget.problem, of_rivals.origins, of_rivals.index
+        n, m = rivals.shape  # rows, and rivals of each row
+        # The rivals of a row follow each other.
+        rival_budget = budget.take(np.arange(n).repeat(m))
+        points = budget.problem, rival_budget.origins, rival_budget.index
         slopes = self._margins.slopes(*points, rivals.ravel())
         steps = farthest(
-            slopes, of_rivals.low, of_rivals.high, budget.epsilon, budget.norm
+            slopes, rival_budget.low, rival_budget.high, budget.epsilon, budget.norm
         )
         best, rows = np.zeros(n, dtype=np.intp), np.arange(n)
         if m > 1 and self._is_linear:
             scores = budget.problem.originals.scores[budget.index]
             answers = budget.problem.classes[budget.index]
-            margins = self._margins.of_scores(scores, answers)
+            margins = self._margins.margins_of_scores(scores, answers)
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
             best = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
         elif m > 1:
-            best = self._best_of(of_rivals, of_rivals.rows_after(steps), m)
+            best = self._best_rows(rival_budget, rival_budget.rows_after(steps), m)
         values = budget.rows_after(steps.reshape(n, m, -1)[rows, best])
         return values, rivals[rows, best]
 
-    def _best_of(
+    def _best_rows(
         self, budget: Budget, values: NDArray[np.float64], number: int
     ) -> NDArray[np.intp]:
-        """Which of a number of rows for each attacked one is best.
+        """Position of the best of `number` rows for each attacked row.
 
-        Those that satisfy the target come first, then those with the largest margin.
+        Rows that satisfy the target come first, then rows with the largest margin.
         """
         problem, index = budget.problem, budget.index
         holds = problem.holds(values, index).reshape(-1, number)
@@ -551,7 +553,7 @@ class BaseGradientAttack(BaseAttack):
         any_holds = holds.any(axis=1, keepdims=True)
         return np.where(holds == any_holds, margins, -np.inf).argmax(axis=1)
 
-    def _failure(self) -> str:
+    def _why_failed(self) -> str:
         return f"no row that reaches the target was found within epsilon={self.epsilon}"
 
     def _n_asked_per_row(self) -> int:
@@ -559,10 +561,10 @@ class BaseGradientAttack(BaseAttack):
         return self._margins.n_rivals * (1 if self.by_formula_ else 2 * n_columns)
 
 
-def _bounds_of_all(
+def _bounds_by_column(
     bounds: tuple[Any, ...], n_columns: int
 ) -> dict[int, tuple[float, float]]:
-    """Limits by column, from a pair of numbers or of one number for each column."""
+    """Limits by column, from a pair of numbers, or of arrays with one per column."""
     if len(bounds) != 2:
         raise ValueError(
             f"bounds={bounds!r} must be a pair (low, high), of numbers or of one for "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Tries
+from sklearn_interpret.adversarial._base import AttackResult, BaseGradientAttack, Budget
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.actions.problem import SearchProblem
@@ -119,5 +119,5 @@ class FastGradientSign(BaseGradientAttack):
     n_jobs: int | None = None
     verbose: int | None = None
 
-    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
-        return Tries(self._one_step(Budget(problem, index, self.epsilon))[0])
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
+        return AttackResult(self._one_step(Budget(problem, index, self.epsilon))[0])

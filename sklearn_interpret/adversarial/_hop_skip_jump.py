@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.progress import with_progress
-from sklearn_interpret.adversarial._base import BaseAttack, Budget, Tries
+from sklearn_interpret.adversarial._base import AttackResult, BaseAttack, Budget
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.actions.actionability import Actionability
@@ -27,24 +27,26 @@ if TYPE_CHECKING:
 
 # Names of the norms in SciPy.
 _METRICS = {"inf": "chebyshev", "2": "euclidean", "1": "cityblock"}
-# The numbers below are chosen by hand: larger ones ask the model about more rows, and
-# may find nearer rows.
-# Known rows of the target outcome that are compared at the boundary; further ones are
-# asked about where none of these stays on target with the fixed columns of the row.
+# The numbers below are chosen by hand: larger numbers ask the model about more rows,
+# and may find nearer rows.
+# Known rows of the target outcome that are compared at the boundary; further rows, up
+# to a largest number, are asked about where none of the first stays on target with the
+# fixed columns of the attacked row.
 _N_STARTS = 10
 _MAX_KNOWN_ASKED = 500
 # Bisections between a row and its origin: to compare known rows, after each step, and
-# in the end, where they leave a millionth of the distance.
+# at the end, where the last interval is a millionth of the distance.
 _N_COARSE_BISECTIONS = 4
 _N_BISECTIONS = 7
 _N_FINAL_BISECTIONS = 20
-# Distance of draws from the row at the boundary, relative to that of the row: nearer
-# ones differ by rounding where numbers are whole, farther ones miss the normal.
+# Distance of draws from the row at the boundary, relative to the distance of that row
+# from its origin: nearer draws differ by rounding alone where numbers are whole,
+# farther draws miss the normal.
 _RELATIVE_RADIUS = 0.3
 # Largest number of halvings of a step that crosses the boundary.
 _MAX_HALVINGS = 8
-# Shares of changes that are undone in the end, one after the other, as long as each
-# saves at least this part of the distance.
+# Shares of changes that are undone at the end, one after the other, as long as each
+# step saves at least this share of the distance.
 _UNDONE_SHARES = (1, 0.5, 0.25, 1, 0.5, 0.25, 0.1)
 _MIN_SAVING = 0.01
 
@@ -189,49 +191,56 @@ class HopSkipJump(BaseAttack):
         rows = actionability.distinct(sample.rows)
         self._training = SearchProblem(outcome, actionability, rows)
         random = check_random_state(self.random_state)
-        # Chen et al. (2020): more draws, as the root of the number of the step.
-        numbers = self.n_draws * np.sqrt(np.arange(1, self.n_steps + 1))
-        self._draws = [_drawn(random, int(n), actionability.vary) for n in numbers]
+        # Chen et al. (2020): the number of draws grows as the root of the step number.
+        n_draws_by_step = self.n_draws * np.sqrt(np.arange(1, self.n_steps + 1))
+        self._draws = [
+            _draw_directions(random, int(n), actionability.vary)
+            for n in n_draws_by_step
+        ]
 
     def _n_asked_per_row(self) -> int:
-        # Draws are in memory about four times, distances of known rows three times.
+        # Of a row, draws are in memory about four times, distances of known rows (one
+        # number for each, not for each column) three times.
         n_known, n_columns = self._training.values.shape
         n_draws = len(self._draws[-1].directions)
         return max(_N_STARTS, 4 * n_draws, 3 * n_known // n_columns)
 
-    def _failure(self) -> str:
+    def _why_failed(self) -> str:
         return "with its fixed features no near known row satisfies the target"
 
-    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
         best = problem.values[index]
-        values, has_start = self._starts(problem, index)
+        values, has_start = self._find_starts(problem, index)
         budget = Budget(problem, index[has_start], np.inf)
-        values = _at_boundary(budget, values, _N_BISECTIONS)
+        values = _move_to_boundary(budget, values, _N_BISECTIONS)
         for step_number, draws in enumerate(with_progress(self._draws), 1):
-            normals = _normals(budget, values, draws)
-            values = _stepped(budget, values, normals, step_number)
-        values = _with_changes_undone(budget, values)
-        best[has_start] = _at_boundary(budget, values, _N_FINAL_BISECTIONS)
-        return Tries(best)
+            normals = _estimate_normals(budget, values, draws)
+            values = _step_along_normals(budget, values, normals, step_number)
+        values = _undo_changes(budget, values)
+        best[has_start] = _move_to_boundary(budget, values, _N_FINAL_BISECTIONS)
+        return AttackResult(best)
 
-    def _starts(
+    def _find_starts(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The nearest known rows on target, near the boundary; rows that have one."""
+        """Starts: known rows on target moved to the boundary, the nearest of each row.
+
+        And a mask (n,) of the rows that have a start.
+        """
         order, n_on_target = self._nearest_known(problem, index)
         starts, has_start = problem.values[index], np.zeros(len(index), dtype=bool)
         n_asked = np.minimum(n_on_target, _MAX_KNOWN_ASKED)
-        for first in range(0, n_asked.max(initial=0), _N_STARTS):
-            without = np.flatnonzero(~has_start)
-            ranks = np.arange(first, first + _N_STARTS)
-            position, rank = np.nonzero(ranks < n_asked[without, None])
-            row = without[position]
+        for first_rank in range(0, n_asked.max(initial=0), _N_STARTS):
+            rows_without_start = np.flatnonzero(~has_start)
+            ranks = np.arange(first_rank, first_rank + _N_STARTS)
+            position, rank = np.nonzero(ranks < n_asked[rows_without_start, None])
+            row = rows_without_start[position]
             values = self._training.values[order[row, ranks[rank]]]
             values = problem.projected(values, index[row])
             holds = problem.holds(values, index[row])
             row, values = row[holds], values[holds]
             budget = Budget(problem, index[row], np.inf)
-            values = _at_boundary(budget, values, _N_COARSE_BISECTIONS)
+            values = _move_to_boundary(budget, values, _N_COARSE_BISECTIONS)
             by_distance = np.lexsort((problem.distances(values, index[row]), row))
             rows_with_start, nearest = np.unique(row[by_distance], return_index=True)
             starts[rows_with_start] = values[by_distance[nearest]]
@@ -241,9 +250,9 @@ class HopSkipJump(BaseAttack):
     def _nearest_known(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Known rows by distance (n, n_known), those off target last.
+        """Known rows by distance (n, n_known), with rows off target last.
 
-        And the number (n,) of those on target. Missing numbers are taken for the mean.
+        And the number (n,) of known rows on target. Missing numbers count as the mean.
         """
         known_values = self._training.values
         costs = problem.actionability.costs * problem.actionability.vary
@@ -254,15 +263,15 @@ class HopSkipJump(BaseAttack):
             for rows in (problem.values[index], known_values)
         ]
         distances = cdist(*points, _METRICS[self.norm])
-        on_target = self._training.satisfying(problem, index)
+        on_target = self._training.rows_on_target(problem, index)
         distances[~on_target] = np.inf
         return np.argsort(distances, axis=1, kind="stable"), on_target.sum(axis=1)
 
 
-def _drawn(
+def _draw_directions(
     random: np.random.RandomState, number: int, free: NDArray[np.bool_]
 ) -> _Draws:
-    """Draws of directions, orthogonal in blocks as large as the free columns."""
+    """Random directions, orthogonal within blocks of as many as columns are free."""
     n_free = free.sum()
     directions = np.zeros((number, len(free)))
     for start in range(0, number if n_free else 0, max(n_free, 1)):
@@ -273,16 +282,16 @@ def _drawn(
     return _Draws(directions, random.uniform(size=directions.shape))
 
 
-def _steps(budget: Budget, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _steps_to(budget: Budget, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Steps from the origins to some rows, in units."""
     return np.nan_to_num((values - budget.origins) * budget.actionability.costs)
 
 
-def _at_boundary(
+def _move_to_boundary(
     budget: Budget, values: NDArray[np.float64], n_bisections: int
 ) -> NDArray[np.float64]:
     """Rows moved towards their origins to the boundary, by bisection."""
-    steps = _steps(budget, values)
+    steps = _steps_to(budget, values)
     low, high = np.zeros(len(values)), np.ones(len(values))
     for _ in range(n_bisections if len(values) else 0):
         middle = (low + high) / 2
@@ -293,7 +302,7 @@ def _at_boundary(
     return values
 
 
-def _normals(
+def _estimate_normals(
     budget: Budget, values: NDArray[np.float64], draws: _Draws
 ) -> NDArray[np.float64]:
     """Estimates of the normals of the boundary at rows, from answers to draws around.
@@ -303,7 +312,7 @@ def _normals(
     if not len(values):
         return values
     problem, actionability = budget.problem, budget.actionability
-    radius = _RELATIVE_RADIUS * np.linalg.norm(_steps(budget, values), axis=1)
+    radius = _RELATIVE_RADIUS * np.linalg.norm(_steps_to(budget, values), axis=1)
     moves = radius[:, None, None] * draws.directions / actionability.costs
     trials = values[:, None] + moves
     rounded = np.floor(trials + draws.dithers)
@@ -321,7 +330,7 @@ def _normals(
     return np.matmul(signs[:, None], moves)[:, 0]
 
 
-def _stepped(
+def _step_along_normals(
     budget: Budget,
     values: NDArray[np.float64],
     normals: NDArray[np.float64],
@@ -334,31 +343,29 @@ def _stepped(
     for _ in range(_MAX_HALVINGS):
         if not len(remaining):
             break
-        remaining_budget = budget.part(remaining)
-        steps = _steps(remaining_budget, values[remaining])
+        remaining_budget = budget.take(remaining)
+        steps = _steps_to(remaining_budget, values[remaining])
         longer = remaining_budget.farthest(normals[remaining], sizes[remaining], steps)
         trials = remaining_budget.rows_after(longer)
         holds = problem.holds(trials, remaining_budget.index)
         reached[remaining[holds]] = trials[holds]
         remaining = remaining[~holds]
         sizes[remaining] /= 2
-    reached = _at_boundary(budget, reached, _N_BISECTIONS)
+    reached = _move_to_boundary(budget, reached, _N_BISECTIONS)
     nearer = problem.distances(reached, budget.index) < distances
     return np.where(nearer[:, None], reached, values)
 
 
-def _with_changes_undone(
-    budget: Budget, values: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Rows with fewer and smaller changes, while that makes them nearer."""
+def _undo_changes(budget: Budget, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows with fewer and smaller changes, as long as the rows get nearer."""
     problem, values, active = budget.problem, values.copy(), np.arange(len(values))
     refinement = problem.refinement(values, budget.index, problem.holds)
     for share in _UNDONE_SHARES:
-        before = problem.distances(refinement.values, refinement.index)
+        distances_before = problem.distances(refinement.values, refinement.index)
         refinement.undo(1, share)
         values[active] = refinement.values
         distances = problem.distances(refinement.values, refinement.index)
-        saves = np.flatnonzero(distances < (1 - _MIN_SAVING) * before)
+        saves = np.flatnonzero(distances < (1 - _MIN_SAVING) * distances_before)
         refinement.keep(saves)
         active = active[saves]
     return values

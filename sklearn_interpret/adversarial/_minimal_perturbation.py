@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.actionability import Actionability
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
-    from sklearn_interpret.adversarial._base import Tries
+    from sklearn_interpret.adversarial._base import AttackResult
 
 
 @dataclass(eq=False, repr=False)
@@ -168,11 +168,11 @@ class MinimalPerturbation(BaseAttack):
         problem = SearchProblem(outcome, actionability, sample.rows)
         trees = partial(TreePerturbation, time_limit=self.time_limit)
         exact = read_formula([LinearPerturbation, trees], problem)
-        self._search = SmoothPerturbation(problem) if exact is None else exact
-        self.method_ = self._search.method
+        self._searcher = SmoothPerturbation(problem) if exact is None else exact
+        self.method_ = self._searcher.method
 
-    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
-        return self._search.tries(problem, index)
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
+        return self._searcher.search(problem, index)
 
     def _n_asked_per_row(self) -> int:
-        return 1 if self.method_ == "trees" else self._search.n_asked_per_row
+        return 1 if self.method_ == "trees" else self._searcher.n_asked_per_row

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.images import shape_of_rows
-from sklearn_interpret.adversarial._base import BaseAttack, Tries
+from sklearn_interpret.adversarial._base import AttackResult, BaseAttack
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.actions.actionability import Actionability
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import RowExplanation
 
-# Step of a child from one of its three parents, in differences of the others: F of Su
-# et al. (2019).
+# Step of a child from its first parent, as a multiple of the difference of the second
+# and third parent: F of Su et al. (2019).
 _DIFFERENTIAL_WEIGHT = 0.5
 
 
@@ -155,42 +155,46 @@ class OnePixelAttack(BaseAttack):
         self, rows: Rows, categorical: NDArray[np.bool_]
     ) -> dict[int, tuple[float, float]]:
         ranges = super()._ranges(rows, categorical)
-        return {j: _finite(ends, rows.numbers(j)) for j, ends in ranges.items()}
+        return {j: _finite_range(ends, rows.numbers(j)) for j, ends in ranges.items()}
 
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
-        # The columns of each place, (*axes, n_channels).
-        self._columns = np.flatnonzero(actionability.vary)[:, None]
+        # The columns of each pixel, (*axes, n_channels): axes are height and width, or
+        # the features that vary.
+        self._columns_of_pixels = np.flatnonzero(actionability.vary)[:, None]
         if self.image_shape is not None:
             n_columns = len(actionability.vary)
             shape = (*shape_of_rows(self.image_shape, n_columns), 1)[:3]
-            self._columns = np.arange(n_columns).reshape(shape)
+            self._columns_of_pixels = np.arange(n_columns).reshape(shape)
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
 
     def _n_asked_per_row(self) -> int:
         return 2 * self.population_size
 
-    def _failure(self) -> str:
+    def _why_failed(self) -> str:
         return f"no row that reaches the target was found with n_pixels={self.n_pixels}"
 
-    def _explained(self, problem: SearchProblem, tries: Tries) -> RowExplanation:
-        explanation = super()._explained(problem, tries)
-        changed = np.any(explanation.changed[:, self._columns], axis=-1)
+    def _make_explanation(
+        self, problem: SearchProblem, result: AttackResult
+    ) -> RowExplanation:
+        explanation = super()._make_explanation(problem, result)
+        changed = np.any(explanation.changed[:, self._columns_of_pixels], axis=-1)
         n_changed = changed.reshape(len(changed), -1).sum(axis=1)
         return replace(explanation, distances=n_changed)
 
-    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
         best, best_margins = problem.values[index], np.full(len(index), -np.inf)
         random = np.random.RandomState(self._seed)
-        active = np.arange(len(index) if self._columns.size else 0)
-        first = self._first_candidates(random)
-        children = population = np.broadcast_to(first, (len(active), *first.shape))
+        active = np.arange(len(index) if self._columns_of_pixels.size else 0)
+        candidates = self._first_candidates(random)
+        population = np.broadcast_to(candidates, (len(active), *candidates.shape))
+        children = population
         margins = np.full(population.shape[:2], -np.inf)
         for _ in with_progress(range(self.n_generations + 1)):
             if not len(active):
                 break
-            values, child_margins = self._tried(problem, index[active], children)
+            values, child_margins = self._evaluate(problem, index[active], children)
             best_child = np.arange(len(active)), child_margins.argmax(axis=1)
             is_better = child_margins[best_child] > best_margins[active]
             better_rows = active[is_better]
@@ -199,21 +203,21 @@ class OnePixelAttack(BaseAttack):
             survives = (child_margins > margins)[..., None, None]
             population = np.where(survives, children, population)
             margins = np.maximum(child_margins, margins)
-            # Margins decide who is asked about, and the model's answers who is done.
+            # A row is done if its margin is not negative and the model's answer agrees.
             continues = best_margins[active] < 0
             reached = active[~continues]
             continues[~continues] = ~problem.holds(best[reached], index[reached])
             active, margins = active[continues], margins[continues]
             population = population[continues]
-            children = self._crossed(random, population)
-        return Tries(best)
+            children = self._cross_candidates(random, population)
+        return AttackResult(best)
 
     def _first_candidates(self, random: np.random.RandomState) -> NDArray[np.float64]:
         """The first candidates, (population_size, n_pixels, n_axes + n_channels).
 
         Places and values are shares of their ranges; half of the values are extreme.
         """
-        *axes, n_channels = self._columns.shape
+        *axes, n_channels = self._columns_of_pixels.shape
         n_numbers = len(axes) + n_channels
         shape = self.population_size, int(self.n_pixels), n_numbers
         candidates = random.uniform(size=shape)
@@ -221,34 +225,34 @@ class OnePixelAttack(BaseAttack):
         np.rint(extreme, out=extreme)
         return candidates
 
-    def _crossed(
+    def _cross_candidates(
         self, random: np.random.RandomState, population: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Children of candidates, of three parents each; Su et al., equation 3."""
         order = random.permutation(population.shape[1])
-        first, second, third = (
+        base, minuend, subtrahend = (
             population[:, np.roll(order, shift)] for shift in range(3)
         )
-        children = first + _DIFFERENTIAL_WEIGHT * (second - third)
-        n_axes = self._columns.ndim - 1
+        children = base + _DIFFERENTIAL_WEIGHT * (minuend - subtrahend)
+        n_axes = self._columns_of_pixels.ndim - 1
         children[..., :n_axes] %= 1
         return np.clip(children, 0, 1, out=children)
 
-    def _tried(
+    def _evaluate(
         self,
         problem: SearchProblem,
         index: NDArray[np.intp],
         candidates: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rows with candidate pixels (n, population_size, n_columns), and margins."""
-        *axes, _ = self._columns.shape
+        *axes, _ = self._columns_of_pixels.shape
         places = (candidates[..., : len(axes)] * axes).astype(np.intp)
         places = np.moveaxis(np.minimum(places, np.subtract(axes, 1)), -1, 0)
-        columns = self._columns[tuple(places)]
+        columns = self._columns_of_pixels[tuple(places)]
         origins = problem.values[index]
-        rows, candidate = np.ogrid[: len(index), : candidates.shape[1]]
-        row, candidate = rows[..., None, None], candidate[..., None, None]
-        low, high = problem.actionability.permitted(origins)
+        row = np.arange(len(index))[:, None, None, None]
+        candidate = np.arange(candidates.shape[1])[:, None, None]
+        low, high = problem.actionability.permitted_limits(origins)
         low, high = (
             np.where(low > high, origins, end)[row, columns] for end in (low, high)
         )
@@ -260,10 +264,10 @@ class OnePixelAttack(BaseAttack):
         return values.reshape(shape), problem.margins(values, owner).reshape(shape[:2])
 
 
-def _finite(
+def _finite_range(
     ends: tuple[float, float], values: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Ends to draw between: infinite ones become the lowest or highest value."""
+    """Ends to draw between: infinite ends become the lowest or highest value."""
     numbers = np.append(values, ends)
     numbers = numbers[np.isfinite(numbers)]
     if not len(numbers):

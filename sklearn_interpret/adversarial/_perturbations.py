@@ -13,35 +13,40 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.search.norm_balls import nearest_beyond, nearest_beyond_all
+from sklearn_interpret._core.search.norm_balls import (
+    shortest_steps,
+    shortest_steps_for_all,
+)
 from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model.actions.linear_search import ColumnEffects, precision
 from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.progress import with_progress
-from sklearn_interpret.adversarial._base import Budget, Tries
+from sklearn_interpret.adversarial._base import AttackResult, Budget
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.actions.problem import SearchProblem
 
 # The objective of each norm, for trees.
 _OBJECTIVES = {1: "distance", np.inf: "largest_change"}
-# Excess over the needs, relative to the size of the terms and in the precision of the
-# numbers: more until the model's own answer satisfies the target.
+# Excesses over the needs, in rounding errors of the terms: they are tried in turn until
+# the model's own answer satisfies the target.
 _EXCESSES = (2.0**3, 2.0**15, 2.0**25)
-# Numbers of rows, starts and steps below are chosen by hand: larger ones take longer,
-# and may find nearer rows.
+# Numbers of rows, starts and steps below are chosen by hand: larger numbers take
+# longer, and may find nearer rows.
 # Starts at these multiples of the shortest steps to where a linearised margin is zero.
 _START_MULTIPLES = (0.5, 1.0, 2.0)
-# Further starts on the ways to known rows of the target: of this number of near ones,
-# where the nearest boundaries are met. Known rows beyond the last number are left out.
+# Further starts lie on the ways to known rows of the target: this number of near rows
+# is tried, and the starts are where the nearest boundaries are met. The last number is
+# the largest number of known rows.
 _N_NEAR_KNOWN = 30
 _N_KNOWN_STARTS = 5
 _MAX_KNOWN = 2000
 # Bisections on the way to a known row.
 _N_BISECTIONS = 12
-# Margins that descents aim at, relative to that of the row: from all starts, then from
-# the nearest ones of each row. Kinks of a network stop small aims, not large ones.
+# Margins that descents aim at, relative to the margin of the attacked row: first from
+# all starts, then from the nearest ends of each row. Small aims alone would stop at
+# kinks of a network.
 _AIMS = (1e-2, 1e-3)
 _N_STARTS_AGAIN = 4
 # Largest number of moves of a descent.
@@ -106,56 +111,58 @@ class LinearPerturbation:
         ]
         self._slopes = np.array(slopes) / training.actionability.costs[:, None]
 
-    def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
+    def search(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
         """The nearest rows, with the distances of relaxed programs as lower bounds."""
-        programs = self._programs(problem, index)
+        programs = self._make_programs(problem, index)
         slopes, needs = programs.slopes, programs.needs
         n_programs = len(needs) // len(index)  # of each row
         budget = Budget(problem, np.repeat(index, n_programs), np.inf)
         rounding = self._effects.precision * programs.sizes
-        # Equality to rounding is no proof that a row is impossible.
-        least = needs - _EXCESSES[0] * rounding
-        steps, possible = nearest_beyond_all(
-            slopes, budget.low, budget.high, least, budget.norm
+        # Needs that are missed by rounding alone do not prove a row impossible.
+        relaxed_needs = needs - _EXCESSES[0] * rounding
+        steps, possible = shortest_steps_for_all(
+            slopes, budget.low, budget.high, relaxed_needs, budget.norm
         )
         norms = np.linalg.norm(steps, budget.norm, axis=1)
-        bounds = np.where(possible, norms, np.inf).reshape(-1, n_programs).min(axis=1)
+        norms = np.where(possible, norms, np.inf)
+        lower_bounds = norms.reshape(-1, n_programs).min(axis=1)
         values, distances = budget.origins.copy(), np.full(len(needs), np.inf)
         remaining = np.flatnonzero(possible)
         for excess in _EXCESSES:
             if not len(remaining):
                 break
             raised = needs + np.minimum(excess * rounding, programs.max_excess)
-            remaining_budget = budget.part(remaining)
-            shortest = self._steps(
+            remaining_budget = budget.take(remaining)
+            shortest_steps = self._shortest_steps(
                 slopes[remaining], remaining_budget, raised[remaining], steps[remaining]
             )
-            candidates = rows_after(remaining_budget, shortest)
+            candidates = rows_after(remaining_budget, shortest_steps)
             _keep_nearer(values, distances, budget, remaining, candidates)
             remaining = remaining[np.isinf(distances[remaining])]
+        # Further candidates: where the rays along the steps reach the target.
         if problem.actionability.integer.any():
             remaining = np.flatnonzero(possible)
-        on_rays, _ = nearest_on_rays(budget.part(remaining), steps[remaining])
+        on_rays, _ = nearest_on_rays(budget.take(remaining), steps[remaining])
         _keep_nearer(values, distances, budget, remaining, on_rays)
         best = distances.reshape(-1, n_programs).argmin(axis=1)
         best += n_programs * np.arange(len(index))
-        return Tries(values[best], np.minimum(bounds, distances[best]))
+        return AttackResult(values[best], np.minimum(lower_bounds, distances[best]))
 
     @staticmethod
-    def _steps(
+    def _shortest_steps(
         slopes: NDArray[np.float64],
         budget: Budget,
         needs: NDArray[np.float64],
         relaxed: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """The shortest steps in which some numbers move as in relaxed ones.
+        """The shortest steps in which some numbers move as in relaxed steps.
 
-        Whole numbers move as far, cut to whole moves; those that lie outside of their
-        bounds enter these. All others are free.
+        Whole numbers move as far, cut to whole moves. Numbers that lie outside of their
+        bounds enter the bounds. All other numbers are free.
         """
         costs, is_whole = budget.actionability.costs, budget.actionability.integer
         fixed = np.where(is_whole, np.trunc(relaxed / costs) * costs, 0)
-        lowest, highest = budget.actionability.permitted(budget.origins)
+        lowest, highest = budget.actionability.permitted_limits(budget.origins)
         is_outside = (lowest > budget.origins) | (highest < budget.origins)
         entered = rows_after(budget, relaxed) - budget.origins
         fixed = np.where(is_outside & (relaxed != 0), entered * costs, fixed)
@@ -164,29 +171,33 @@ class LinearPerturbation:
             np.where(is_fixed, 0, limits) for limits in (budget.low, budget.high)
         )
         needs = needs - np.einsum("nmp,np->nm", slopes, fixed)
-        free, _ = nearest_beyond_all(slopes, low, high, needs, budget.norm)
+        free, _ = shortest_steps_for_all(slopes, low, high, needs, budget.norm)
         return fixed + free
 
-    def _programs(self, problem: SearchProblem, index: NDArray[np.intp]) -> _Programs:
-        """The programs of all rows, as many for each, those of a row together."""
+    def _make_programs(
+        self, problem: SearchProblem, index: NDArray[np.intp]
+    ) -> _Programs:
+        """The programs of all rows, one row after another, equally many for each."""
         sums = self._effects.margins(problem.rows.take(index).native)
         answers = problem.classes_of(index)
         answers = np.zeros(len(index), dtype=int) if answers is None else answers
         n_answers = max(sums.shape[1], 2)
-        # Of each answer to be left: sums (w, m, k) of the k functions, and their ends.
+        # For each answer to be left, w systems of m weighted sums of the k functions:
+        # weights (n_answers, w, m, k), and the needs of the sums (n_answers, w, m).
         systems = [self._target.systems(answer) for answer in range(n_answers)]
-        weights = np.array([[weights for weights, *_ in system] for system in systems])
-        ends = np.array([[ends for _, ends, *_ in system] for system in systems])
-        weights, ends = weights[answers], ends[answers]
+        weights = np.array([[s.weights for s in answer] for answer in systems])
+        sum_needs = np.array([[s.needs for s in answer] for answer in systems])
+        weights, sum_needs = weights[answers], sum_needs[answers]
         slopes = np.einsum("nwmk,pk->nwmp", weights, self._slopes)
-        needs = ends - np.einsum("nwmk,nk->nwm", weights, sums)
+        needs = sum_needs - np.einsum("nwmk,nk->nwm", weights, sums)
         origins = np.abs(problem.values[index] * problem.actionability.costs)
         sizes = np.einsum("nwmp,np->nwm", np.abs(slopes), np.nan_to_num(origins))
-        sizes += np.abs(ends) + np.einsum("nwmk,nk->nwm", np.abs(weights), np.abs(sums))
-        max_excess = np.full(ends.shape, np.inf)
-        if ends.shape[2] == 2 and self._target.interval is not None:
-            # Half of the interval, whose ends are (low, -high).
-            max_excess[:] = -ends.sum(axis=2, keepdims=True) / 2
+        sizes += np.abs(sum_needs)
+        sizes += np.einsum("nwmk,nk->nwm", np.abs(weights), np.abs(sums))
+        max_excess = np.full(sum_needs.shape, np.inf)
+        if sum_needs.shape[2] == 2 and self._target.interval is not None:
+            # Half of the interval, whose needs are (low, -high).
+            max_excess[:] = -sum_needs.sum(axis=2, keepdims=True) / 2
         arrays = slopes, needs, sizes, max_excess
         return _Programs(*(array.reshape(-1, *array.shape[2:]) for array in arrays))
 
@@ -237,20 +248,20 @@ class TreePerturbation:
             )
         self._goal = Goal(time_limit, _OBJECTIVES[norm])
 
-    def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
-        """`Tries` at the rows at `index` of a problem, with proved lower bounds.
+    def search(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
+        """The result for the rows at `index` of a problem, with proved lower bounds.
 
-        A row without a result stays; its bound is infinite if none is possible.
+        A row stays where none is found; its bound is infinite if none is possible.
         """
         values, bounds = problem.values[index], np.zeros(len(index))
         for i, row in enumerate(with_progress(index.tolist())):
-            result, bounds[i] = self._search.nearest(problem, row, self._goal)
-            if result is not None:
-                values[i] = result
+            nearest, bounds[i] = self._search.nearest(problem, row, self._goal)
+            if nearest is not None:
+                values[i] = nearest
                 # Rounding may put the bound beyond the row.
-                nearest = problem.distances(result[None], index[[i]])[0]
-                bounds[i] = min(bounds[i], nearest)
-        return Tries(values, bounds)
+                (distance,) = problem.distances(nearest[None], index[[i]])
+                bounds[i] = min(bounds[i], distance)
+        return AttackResult(values, bounds)
 
 
 class SmoothPerturbation:
@@ -282,7 +293,7 @@ class SmoothPerturbation:
             self._known_answers = np.zeros(len(index), dtype=int)
         self._known_values = training.values[index]
 
-    def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
+    def search(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
         """The nearest rows of all descents."""
         budget = Budget(problem, index, np.inf)
         starts = np.concatenate(
@@ -290,9 +301,9 @@ class SmoothPerturbation:
         )
         for aim in _AIMS:
             n, n_starts, p = starts.shape
-            of_starts = Budget(problem, np.repeat(index, n_starts), np.inf)
-            steps, norms = self._descended(
-                of_starts, starts.reshape(-1, p), n_starts, aim
+            start_budget = Budget(problem, np.repeat(index, n_starts), np.inf)
+            steps, norms = self._descend(
+                start_budget, starts.reshape(-1, p), n_starts, aim
             )
             order = norms.reshape(n, n_starts).argsort(axis=1, kind="stable")
             nearest = order[:, :_N_STARTS_AGAIN]
@@ -303,24 +314,24 @@ class SmoothPerturbation:
             if not len(remaining):
                 break
             ends = starts[remaining, start]
-            remaining_budget = budget.part(remaining)
+            remaining_budget = budget.take(remaining)
             values[remaining], valid[remaining] = nearest_on_rays(
                 remaining_budget, ends
             )
-        return Tries(values)
+        return AttackResult(values)
 
     def _linearised_starts(self, budget: Budget) -> NDArray[np.float64]:
         """Steps (n, n_starts, p) towards the boundaries of linearised margins."""
         zero = np.zeros(budget.low.shape)
-        _, margins = self._at(budget, zero)
+        _, margins = self._margins_at(budget, zero)
         if not self._margins.outcome.is_other:
-            shortest, _ = self._linearised(budget, zero, margins, 0.0)
+            shortest, _ = self._solve_linearised(budget, zero, margins, 0.0)
             steps = shortest[:, None]
         else:  # any margin may be reached: a start towards each
             n, m = margins.shape
             slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
             needs = np.where(np.isinf(margins), 0, np.maximum(-margins, 0))
-            steps, _ = nearest_beyond(
+            steps, _ = shortest_steps(
                 slopes.reshape(n * m, -1),
                 np.repeat(budget.low, m, axis=0),
                 np.repeat(budget.high, m, axis=0),
@@ -335,12 +346,12 @@ class SmoothPerturbation:
         rows = range(len(budget.index))
         steps = np.array([self._steps_to_known(budget, row) for row in rows])
         n, n_near, p = steps.shape
-        of_steps = Budget(budget.problem, np.repeat(budget.index, n_near), np.inf)
+        step_budget = Budget(budget.problem, np.repeat(budget.index, n_near), np.inf)
         steps = steps.reshape(-1, p)
         low, high = np.zeros(len(steps)), np.ones(len(steps))
         for _ in range(_N_BISECTIONS):
             middle = (low + high) / 2
-            margins, _ = self._at(of_steps, steps * middle[:, None])
+            margins, _ = self._margins_at(step_budget, steps * middle[:, None])
             low = np.where(margins < 0, middle, low)
             high = np.where(margins < 0, high, middle)
         steps *= high[:, None]
@@ -350,7 +361,10 @@ class SmoothPerturbation:
         return steps.reshape(n, n_near, p)[np.arange(n)[:, None], nearest]
 
     def _steps_to_known(self, budget: Budget, row: int) -> NDArray[np.float64]:
-        """Steps (n_near, p) to known rows near one, of all classes in turn, or zero."""
+        """Steps (n_near, p) to near known rows, one of each class in turn.
+
+        Steps are zero where there are fewer than `n_near` known rows.
+        """
         ends, answers = self._known_values, self._known_answers
         if self._margins.outcome.is_other:
             differs = answers != budget.problem.classes[budget.index[row]]
@@ -368,7 +382,7 @@ class SmoothPerturbation:
         steps[: len(order)] = moves[order[:n_near]]
         return steps
 
-    def _at(
+    def _margins_at(
         self, budget: Budget, steps: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Binding margins after some steps, (n,), and all margins."""
@@ -384,7 +398,7 @@ class SmoothPerturbation:
         slopes = self._margins.slopes(budget.problem, rows, index, rivals.ravel())
         return slopes.reshape(n, m, -1)
 
-    def _linearised(
+    def _solve_linearised(
         self,
         budget: Budget,
         steps: NDArray[np.float64],
@@ -393,26 +407,26 @@ class SmoothPerturbation:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The shortest steps by which linearised margins reach their aims.
 
-        And the norms of these (n,) per unit of margin.
+        And the norms (n,) of these steps per unit of margin.
         """
         values = rows_after(budget, steps)
         steps = np.nan_to_num((values - budget.origins) * budget.actionability.costs)
         n = len(steps)
         rivals = np.tile(np.arange(all_margins.shape[1]), (n, 1))
         if self._margins.outcome.is_other:
-            rivals = self._margins.binding(all_margins)[0][:, None]
+            rivals = self._margins.deciding_margin(all_margins)[0][:, None]
         all_margins = np.take_along_axis(all_margins, rivals, axis=1)
         slopes = self._slopes(budget, values, rivals)
         gained = np.einsum("nmp,np->nm", slopes, steps)
         needs = np.reshape(aims, (-1, 1)) - all_margins + gained
-        shortest, _ = nearest_beyond_all(
+        shortest, _ = shortest_steps_for_all(
             slopes, budget.low, budget.high, needs, budget.norm
         )
         norms = np.linalg.norm(shortest, budget.norm, axis=1)
         hardest = needs.max(axis=1)
         return shortest, np.divide(norms, hardest, out=np.zeros(n), where=hardest > 0)
 
-    def _descended(
+    def _descend(
         self, budget: Budget, steps: NDArray[np.float64], n_starts: int, aim: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The nearest steps on target that descents pass (n, p), and their norms (n,).
@@ -421,35 +435,41 @@ class SmoothPerturbation:
         the shortest steps of the linearised margins. Moves that fail are shortened.
         """
         n, norm = len(steps), budget.norm
-        row_margins, _ = self._at(budget, np.zeros(steps.shape))
+        row_margins, _ = self._margins_at(budget, np.zeros(steps.shape))
         aims = -aim * row_margins
-        margins, all_margins = self._at(budget, steps)
+        margins, all_margins = self._margins_at(budget, steps)
         norms = np.linalg.norm(steps, norm, axis=1)
         nearest = steps.copy()
         nearest_norms = np.where(margins >= 0, norms, np.inf)
         steps, ends = steps.copy(), np.zeros(steps.shape)
-        weights, fractions = np.zeros(n), np.ones(n)  # of the lack; of a move
+        weights = np.zeros(n)  # of the lack of margin
+        fractions = np.ones(n)  # of the next move
         is_new, active = np.ones(n, dtype=bool), np.arange(n)
         for _ in with_progress(range(_MAX_MOVES)):
+            # Linearise the margins at new steps, to find where their moves end.
             new = active[is_new[active]]
             if len(new):
-                ends[new], prices = self._linearised(
-                    budget.part(new), steps[new], all_margins[new], aims[new]
+                ends[new], prices = self._solve_linearised(
+                    budget.take(new), steps[new], all_margins[new], aims[new]
                 )
                 weights[new] = np.maximum(weights[new], 2 * prices)
+            # Try a fraction of each move.
             moves = ends[active] - steps[active]
             trials = steps[active] + fractions[active, None] * moves
-            trial_margins, all_trial_margins = self._at(budget.part(active), trials)
+            trial_margins, all_trial_margins = self._margins_at(
+                budget.take(active), trials
+            )
             trial_norms = np.linalg.norm(trials, norm, axis=1)
             is_nearer = (trial_margins >= 0) & (trial_norms < nearest_norms[active])
             nearest[active[is_nearer]] = trials[is_nearer]
             nearest_norms[active[is_nearer]] = trial_norms[is_nearer]
+            # Accept trials that lower the objective; shorten the other moves.
             lack = np.maximum(aims[active] - margins[active], 0)
             trial_lack = np.maximum(aims[active] - trial_margins, 0)
             objective = norms[active] + weights[active] * lack
             is_better = trial_norms + weights[active] * trial_lack < objective
-            moved = np.linalg.norm(moves, norm, axis=1)
-            is_settled = fractions[active] * moved <= _MIN_MOVE * norms[active]
+            move_norms = np.linalg.norm(moves, norm, axis=1)
+            is_settled = fractions[active] * move_norms <= _MIN_MOVE * norms[active]
             accepted = active[is_better]
             steps[accepted], norms[accepted] = trials[is_better], trial_norms[is_better]
             margins[accepted] = trial_margins[is_better]
@@ -457,6 +477,7 @@ class SmoothPerturbation:
             is_new[active] = is_better
             longer, shorter = np.minimum(2 * fractions, 1), fractions / 4
             fractions[active] = np.where(is_better, longer[active], shorter[active])
+            # End descents that have settled, or lead too far.
             nearest_of_row = nearest_norms.reshape(-1, n_starts).min(axis=1)
             limits = _MAX_DISTANCE_RATIO * nearest_of_row.repeat(n_starts)[active]
             is_far = np.linalg.norm(ends[active], norm, axis=1) > limits
@@ -478,7 +499,7 @@ def nearest_on_rays(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The nearest rows on the rays along some steps, and whether they are on target.
 
-    Those that are not are the ends of the steps.
+    Where no row of a ray is on target, the row is the end of the step.
     """
     values, valid = rows_after(budget, steps), np.zeros(len(steps), dtype=bool)
     low, high = np.zeros((2, len(steps)))  # multiples off target, and on it
@@ -487,7 +508,7 @@ def nearest_on_rays(
         if not len(remaining):
             break
         high[remaining] = multiple
-        holds = _ask(budget, steps, high, remaining, values, valid)
+        holds = _ask_at_multiples(budget, steps, high, remaining, values, valid)
         remaining = remaining[~holds]
         low[remaining] = multiple
     while True:
@@ -497,16 +518,16 @@ def nearest_on_rays(
         if not len(remaining):
             break
         middle = (low + high) / 2
-        holds = _ask(budget, steps, middle, remaining, values, valid)
+        holds = _ask_at_multiples(budget, steps, middle, remaining, values, valid)
         high[remaining[holds]] = middle[remaining[holds]]
         low[remaining[~holds]] = middle[remaining[~holds]]
     extended = high * (1 + precision(budget.actionability) ** _EXTENSION_POWER)
-    _ask(budget, steps, extended, np.flatnonzero(valid), values, valid)
+    _ask_at_multiples(budget, steps, extended, np.flatnonzero(valid), values, valid)
     _step_back(budget, values, valid)
     return values, valid
 
 
-def _ask(
+def _ask_at_multiples(
     budget: Budget,
     steps: NDArray[np.float64],
     multiples: NDArray[np.float64],
@@ -516,9 +537,9 @@ def _ask(
 ) -> NDArray[np.bool_]:
     """Whether rows satisfy the target after multiples of steps: (len(rows),) bool.
 
-    Writes those that do to `values`, and True to `valid`.
+    Writes rows that satisfy it to `values`, and True to `valid`.
     """
-    remaining_budget = budget.part(rows)
+    remaining_budget = budget.take(rows)
     trials = rows_after(remaining_budget, steps[rows] * multiples[rows, None])
     holds = budget.problem.holds(trials, remaining_budget.index)
     values[rows[holds]], valid[rows[holds]] = trials[holds], True
@@ -528,11 +549,11 @@ def _ask(
 def _step_back(
     budget: Budget, values: NDArray[np.float64], valid: NDArray[np.bool_]
 ) -> None:
-    """Move whole numbers of `values` back by one each, where rows stay on target."""
+    """Move each whole number of `values` back by one where the row stays on target."""
     for j in np.flatnonzero(budget.actionability.integer & budget.actionability.vary):
         moved = np.flatnonzero(valid & (values[:, j] != budget.origins[:, j]))
         nearer = values[moved]
-        back = budget.actionability.nearer(nearer, budget.origins[moved])
+        back = budget.actionability.step_nearer(nearer, budget.origins[moved])
         nearer[:, j] = back[:, j]
         holds = budget.problem.holds(nearer, budget.index[moved])
         values[moved[holds]] = nearer[holds]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.search.norm_balls import shrunk
+from sklearn_interpret._core.search.norm_balls import project_onto_ball
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.progress import with_progress
-from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Tries
+from sklearn_interpret.adversarial._base import AttackResult, BaseGradientAttack, Budget
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.actions.actionability import Actionability
@@ -158,43 +158,46 @@ class ProjectedGradient(BaseGradientAttack):
         super()._fit_search(sample, outcome, actionability)
         random = check_random_state(self.random_state)
         shape = self.n_restarts, len(actionability.vary)
-        # Slopes of the directions of random starts, and their shares of epsilon.
-        self._directions = random.normal(size=shape)
-        self._shares = random.uniform(size=self.n_restarts)
+        # Slopes that give the directions of random starts, and their sizes as fractions
+        # of epsilon.
+        self._start_directions = random.normal(size=shape)
+        self._start_fractions = random.uniform(size=self.n_restarts)
 
-    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
         budget = Budget(problem, index, self.epsilon)
         best, rivals = self._one_step(budget)
-        towards: NDArray[np.intp] | None = rivals  # of the first start
+        first_rivals: NDArray[np.intp] | None = rivals  # for the first start
         if self._is_linear:  # no other row has a larger margin
-            return Tries(best)
+            return AttackResult(best)
         margins = np.full(len(index), -np.inf)
         remaining = np.flatnonzero(~problem.holds(best, index))
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]
-        starts += zip(self._directions, self._shares, strict=True)
-        for direction, share in with_progress(starts):
+        starts += zip(self._start_directions, self._start_fractions, strict=True)
+        for direction, fraction in with_progress(starts):
             if not len(remaining):
                 break
             slopes = np.tile(direction, (len(remaining), 1))
-            steps = budget.part(remaining).farthest(slopes, share * budget.epsilon)
-            succeeded = self._climb(budget, remaining, steps, towards, best, margins)
+            steps = budget.take(remaining).farthest(slopes, fraction * budget.epsilon)
+            succeeded = self._climb(
+                budget, remaining, steps, first_rivals, best, margins
+            )
             remaining = remaining[~succeeded]
-            towards = None
-        return Tries(best)
+            first_rivals = None
+        return AttackResult(best)
 
     def _climb(
         self,
         budget: Budget,
         climbing: NDArray[np.intp],
         steps: NDArray[np.float64],
-        towards: NDArray[np.intp] | None,
+        first_rivals: NDArray[np.intp] | None,
         best: NDArray[np.float64],
         margins: NDArray[np.float64],
     ) -> NDArray[np.bool_]:
-        """Climb from some steps of the climbing rows; mask of those that succeeded.
+        """Climb from some steps of the climbing rows; mask of the rows that succeeded.
 
-        Writes better rows and their margins to `best` and `margins`. `towards` are the
-        rivals of all rows; None takes the best rival in each step.
+        Writes better rows and their margins to `best` and `margins`. `first_rivals` are
+        the rivals that all rows move towards; None takes the best rival in each step.
         """
         problem = budget.problem
         size = self.step_size or _RELATIVE_STEP_SIZE * budget.epsilon / self.n_steps
@@ -202,23 +205,25 @@ class ProjectedGradient(BaseGradientAttack):
         active = np.arange(len(climbing))
         for _ in with_progress(range(self.n_steps + 1)):
             rows = climbing[active]
-            active_budget, index = budget.part(rows), budget.index[rows]
+            active_budget, index = budget.take(rows), budget.index[rows]
             values = active_budget.rows_after(steps)
             rival, margin, _ = self._margins.at(problem, values, index)
-            better = margin > margins[rows]
-            best[rows[better]], margins[rows[better]] = values[better], margin[better]
+            is_better = margin > margins[rows]
+            best[rows[is_better]] = values[is_better]
+            margins[rows[is_better]] = margin[is_better]
             reached = np.flatnonzero(margin >= 0)
             reached = reached[problem.holds(values[reached], index[reached])]
             best[rows[reached]], margins[rows[reached]] = values[reached], np.inf
             succeeded[active[reached]] = True
-            stays = ~succeeded[active]
-            active, values, steps = active[stays], values[stays], steps[stays]
+            continues = ~succeeded[active]
+            active, values = active[continues], values[continues]
             if not len(active):
                 break
-            rows, index, rival = climbing[active], index[stays], rival[stays]
-            rival = rival if towards is None else towards[rows]
+            steps, rival = steps[continues], rival[continues]
+            rows, index = climbing[active], index[continues]
+            rival = rival if first_rivals is None else first_rivals[rows]
             slopes = self._margins.slopes(problem, values, index, rival)
-            active_budget = budget.part(rows)
+            active_budget = budget.take(rows)
             steps = active_budget.farthest(slopes, float(size), steps)
-            steps = shrunk(steps, active_budget.epsilon, active_budget.norm)
+            steps = project_onto_ball(steps, active_budget.epsilon, active_budget.norm)
         return succeeded

@@ -29,7 +29,7 @@ from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.surrogates.surrogate_predictions import fit_surrogate
-from sklearn_interpret.adversarial._base import BaseAttack, Tries
+from sklearn_interpret.adversarial._base import AttackResult, BaseAttack
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 # Steps of the default substitute, a network.
 _MAX_ITER = 300
-# Share of the distinct rows that are never seeds, to measure the agreement.
+# Share of the distinct rows that are never seeds: the agreement is measured on them.
 _HELD_OUT = 0.1
 
 
@@ -186,8 +186,8 @@ class SubstituteAttack(BaseAttack):
         "max_queries": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def _sizes(self, budget: str) -> NDArray[np.float64]:
-        return self.attack_._sizes(budget)
+    def _default_sizes(self, budget: str) -> NDArray[np.float64]:
+        return self.attack_._default_sizes(budget)
 
     def _with_size(self, size: float) -> SubstituteAttack:
         limited = copy(self)
@@ -198,11 +198,12 @@ class SubstituteAttack(BaseAttack):
         random = check_random_state(self.random_state)
         self._seed = random.randint(2**31)
         attack = ProjectedGradient(None) if self.attack is None else self.attack
-        self.attack_, self._budget = _seeded(attack, self._seed), attack._budget
-        # The target is that of the attack, for the model.
-        asked = copy(self.attack_)
-        asked.estimator_ = self.estimator_
-        return asked._make_response()
+        self.attack_ = _clone_with_seed(attack, self._seed)
+        self._budget = attack._budget
+        # The attack's target, as a target of the model instead of the substitute.
+        attack_on_model = copy(self.attack_)
+        attack_on_model.estimator_ = self.estimator_
+        return attack_on_model._make_response()
 
     def _make_actionability(
         self, rows: Rows, weights: NDArray[np.float64]
@@ -212,10 +213,10 @@ class SubstituteAttack(BaseAttack):
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
-        seeds, held_out = self._seeds(sample, actionability)
-        learned = sample.rows.take(seeds)
-        labels = _labels(outcome, learned.native)
-        spread = _spreads(actionability.encode(sample.rows), sample.weights)
+        seeds, held_out = self._draw_seeds(sample, actionability)
+        learned = sample.rows.take(seeds)  # rows that the substitute is fitted to
+        labels = _predict_labels(outcome, learned.native)
+        spread = _column_deviations(actionability.encode(sample.rows), sample.weights)
         moves = self.step_size * spread
         moves = np.where(actionability.integer, np.maximum(np.rint(moves), 1), moves)
         self._learn(learned, labels, outcome)
@@ -223,10 +224,10 @@ class SubstituteAttack(BaseAttack):
             room = (self.max_queries or np.inf) - learned.n_rows
             if room <= 0 or self._is_blank:
                 break
-            added = self._added(learned, labels, actionability, moves)
+            added = self._augment_rows(learned, labels, actionability, moves)
             if room < added.n_rows:
                 added = added.take(np.arange(room) * added.n_rows // room)
-            labels = np.concatenate([labels, _labels(outcome, added.native)])
+            labels = np.concatenate([labels, _predict_labels(outcome, added.native)])
             learned = learned.followed_by(added)
             self._learn(learned, labels, outcome)
         self.n_queries_ = learned.n_rows
@@ -244,31 +245,33 @@ class SubstituteAttack(BaseAttack):
         if not self._is_blank:
             self.attack_.fit(sample.rows.native, sample_weight=sample.weights)
 
-    def _seeds(
+    def _draw_seeds(
         self, sample: Sample, actionability: Actionability
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Positions of rows drawn by their weights, and of all rows that differ.
+        """Positions of seeds, drawn by weight, and of all rows that equal no seed.
 
-        They are drawn at even distances of the sorted rows: a row of weight two counts
-        as two rows.
+        Seeds are evenly spaced in the sorted rows: a row of weight two counts as two
+        rows.
         """
         values = actionability.encode(sample.rows)
-        _, first, group = np.unique(
+        # Equal rows are a group.
+        _, first_of_group, group = np.unique(
             values, axis=0, return_index=True, return_inverse=True
         )
         group = group.reshape(-1)
         ends = np.cumsum(np.bincount(group, sample.weights))
         n_seeds = min(self.n_seeds, self.max_queries or self.n_seeds)
         start = np.random.RandomState(self._seed).uniform()
-        places = (np.arange(n_seeds) + start) / n_seeds * ends[-1]
-        groups = np.unique(np.minimum(np.searchsorted(ends, places), len(ends) - 1))
-        most = max(len(ends) - max(1, int(_HELD_OUT * len(ends))), 1)
-        if len(groups) > most:
-            groups = groups[np.arange(most) * len(groups) // most]
-        is_left_out = ~np.isin(group, groups)
-        if not is_left_out.any():  # all rows are equal
-            is_left_out[:] = True
-        return first[groups], np.flatnonzero(is_left_out)
+        points = (np.arange(n_seeds) + start) / n_seeds * ends[-1]
+        groups = np.unique(np.minimum(np.searchsorted(ends, points), len(ends) - 1))
+        n_held_out = max(1, int(_HELD_OUT * len(ends)))
+        max_groups = max(len(ends) - n_held_out, 1)
+        if len(groups) > max_groups:
+            groups = groups[np.arange(max_groups) * len(groups) // max_groups]
+        is_held_out = ~np.isin(group, groups)
+        if not is_held_out.any():  # all rows are equal
+            is_held_out[:] = True
+        return first_of_group[groups], np.flatnonzero(is_held_out)
 
     def _learn(self, rows: Rows, labels: NDArray[Any], outcome: TargetOutcome) -> None:
         """Set `substitute_`, fitted to labels of rows."""
@@ -279,21 +282,21 @@ class SubstituteAttack(BaseAttack):
         elif substitute is None:
             kind = MLPRegressor if outcome.interval is not None else MLPClassifier
             substitute = make_pipeline(StandardScaler(), kind(max_iter=_MAX_ITER))
-        substitute = _seeded(substitute, self._seed)
+        substitute = _clone_with_seed(substitute, self._seed)
         with warnings.catch_warnings():
             # The substitute need not converge.
             warnings.simplefilter("ignore", ConvergenceWarning)
             weights = np.ones(rows.n_rows)
             self.substitute_ = fit_surrogate(substitute, rows, labels, weights)
 
-    def _added(
+    def _augment_rows(
         self,
         rows: Rows,
         labels: NDArray[Any],
         actionability: Actionability,
         moves: NDArray[np.float64],
     ) -> Rows:
-        """Rows on the way from some to the boundary of the substitute."""
+        """New rows: each of some rows, moved towards the boundary of the substitute."""
         model = self.substitute_
         classes = getattr(model, "classes_", None)
         if classes is None:
@@ -306,7 +309,9 @@ class SubstituteAttack(BaseAttack):
             classes = np.searchsorted(classes, labels)
         problem = SearchProblem(outcome, actionability, rows, classes)
         margins, index = Margins(problem), np.arange(rows.n_rows)
-        rival, _ = margins.binding(margins.margins(rows.native, problem.classes))
+        rival, _ = margins.deciding_margin(
+            margins.margins(rows.native, problem.classes)
+        )
         rival = rival if classes is not None else np.zeros_like(rival)
         slopes = margins.slopes(problem, problem.values, index, rival)
         values = problem.projected(problem.values + moves * np.sign(slopes), index)
@@ -317,48 +322,50 @@ class SubstituteAttack(BaseAttack):
     ) -> float:
         """Share of some rows on which the model and the substitute agree."""
         rows = sample.rows.take(index)
-        labels = _labels(outcome, rows.native)
-        learned = self.substitute_.predict(rows.native)
+        labels = _predict_labels(outcome, rows.native)
+        substitute_labels = self.substitute_.predict(rows.native)
         if outcome.interval is not None:
             low, high = outcome.interval
-            labels, learned = ((low <= y) & (y <= high) for y in (labels, learned))
-        return agreement(labels, learned, sample.weights[index])
+            labels, substitute_labels = (
+                (low <= y) & (y <= high) for y in (labels, substitute_labels)
+            )
+        return agreement(labels, substitute_labels, sample.weights[index])
 
-    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
         if self._is_blank:
-            return Tries(problem.values[index])
+            return AttackResult(problem.values[index])
         # The attack leaves the substitute's label, which may differ from the model's.
-        inner = self.attack_._problem(problem.rows.take(index), None)
-        return Tries(self.attack_._tries(inner).values)
+        substitute_problem = self.attack_._make_problem(problem.rows.take(index), None)
+        return AttackResult(self.attack_._attack_all(substitute_problem).values)
 
-    def _failure(self) -> str:
+    def _why_failed(self) -> str:
         if self._is_blank:
             return "the model gave all seeds one label"
         return "what was found for the substitute does not fool the model"
 
 
-def _seeded(
+def _clone_with_seed(
     estimator: BaseEstimator | BaseGradientAttack, seed: int
 ) -> BaseEstimator | BaseGradientAttack:
     """A clone in which the seed replaces each `random_state` of None."""
     seeded = clone(estimator)
-    open_ones = [
+    unseeded_params = [
         name
         for name, value in seeded.get_params().items()
         if name.rpartition("__")[2] == "random_state" and value is None
     ]
-    return seeded.set_params(**dict.fromkeys(open_ones, seed))
+    return seeded.set_params(**dict.fromkeys(unseeded_params, seed))
 
 
-def _labels(outcome: TargetOutcome, native: Any) -> NDArray[Any]:
+def _predict_labels(outcome: TargetOutcome, native: Any) -> NDArray[Any]:
     """Predictions of the model: labels, or numbers."""
     if outcome.interval is not None:
         return outcome.response(native)[:, 0]
     return outcome.response.labels(native)
 
 
-def _spreads(
+def _column_deviations(
     values: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Standard deviations of columns, NaN left out."""
+    """Standard deviations of columns, without missing values."""
     return np.sqrt(known_moments(values, weights).variance)

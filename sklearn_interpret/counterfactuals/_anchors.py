@@ -158,23 +158,24 @@ class Anchors(BaseAnchors):
             categorical = np.ones_like(categorical)
         self._marginals = Marginals(rows, sample.weights, categorical, n_bins)
         self._codes = self._marginals.locate(rows).codes
-        self._draws = AnchoredRows(rows, sample.weights, 2 * self.n_samples, self._seed)
+        self._anchored_rows = AnchoredRows(
+            rows, sample.weights, 2 * self.n_samples, self._seed
+        )
 
     def _problems(self, rows: Rows) -> Iterator[AnchorProblem]:
         responses = plain_responses(self._response, rows)
         codes = self._marginals.locate(rows).codes
         for answer, row_codes in zip(responses, codes, strict=True):
-            is_same = self._codes == row_codes
+            has_value = self._codes == row_codes
             # Other features have no second value, or conditions that always hold.
-            columns = np.flatnonzero(
-                is_same.any(axis=0) & ~is_same.all(axis=0)
-            ).tolist()
-            covered = is_same[:, columns]
-            met = covered[self._draws.drawn_rows]
-            donors = [(j, np.flatnonzero(is_same[:, j])) for j in columns]
+            varies = has_value.any(axis=0) & ~has_value.all(axis=0)
+            columns = np.flatnonzero(varies).tolist()
+            covered = has_value[:, columns]
+            met = covered[self._anchored_rows.drawn_rows]
+            donors = [(j, np.flatnonzero(has_value[:, j])) for j in columns]
             ask = partial(self._ask, answer, donors)
             neighbours = Neighbours(met, ask, covered, self._shares)
-            condition = partial(self._condition, columns, row_codes)
+            condition = partial(self._make_condition, columns, row_codes)
             yield AnchorProblem(neighbours, condition)
 
     def _ask(
@@ -184,22 +185,23 @@ class Anchors(BaseAnchors):
         draws: NDArray[np.intp],
         changed: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
-        """Whether the model keeps its answer on perturbed rows.
+        """Whether the model keeps its answer on draws, perturbed rows: (m,).
 
+        `changed` (m, n_conditions) marks the conditions that each draw is made to meet.
         `donors` are, for each column of a condition, the known rows that meet it.
         """
-        responses = self._responses[self._draws.drawn_rows[draws]]
+        responses = self._responses[self._anchored_rows.drawn_rows[draws]]
         changed_draws = np.flatnonzero(changed.any(axis=1))
         if len(changed_draws):
-            blocks = self._draws.blocks(
+            blocks = self._anchored_rows.blocks(
                 draws[changed_draws], changed[changed_draws], donors
             )
             responses[changed_draws] = np.concatenate(
                 [self._response(block) for block in blocks]
             )
-        return self._keeps(answer, responses)
+        return self._keeps_answer(answer, responses)
 
-    def _condition(
+    def _make_condition(
         self, columns: list[int], codes: NDArray[np.intp], position: int
     ) -> Condition:
         """The condition at a position, as a `Condition`."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret._model.rows.texts import TextRows
 
-# Texts of as many words share the draws of their masks; those of this number of lengths
-# are kept in memory.
+# Texts with the same number of words share the draws of their masks. The draws are kept
+# in memory for this number of different numbers of words.
 _CACHED_LENGTHS = 8
 
 
@@ -153,55 +153,54 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     def _fit_perturbations(self, sample: Sample) -> None:
         self._split = self._make_splitter()
         self._texts_with: dict[Key, list[int]] = {}
-        number_of_word: dict[str, int] = {}
-        frequencies: list[float] = []
+        frequencies: dict[str, float] = {}  # of words in all texts, by weight
         for i, text in enumerate(cast("TextRows", sample.rows)):
             tokens = self._split(text)
             for key in tokens.keys:
                 self._texts_with.setdefault(key, []).append(i)
             for feature in tokens.features[tokens.features >= 0].tolist():
                 word, _ = tokens.keys[feature]
-                number = number_of_word.setdefault(word, len(number_of_word))
-                if number == len(frequencies):
-                    frequencies.append(0.0)
-                frequencies[number] += self._shares[i]
-        self._corpus_words = np.array(list(number_of_word), dtype=np.object_)
-        self._cumulated_frequencies = np.cumsum(frequencies)
+                frequencies[word] = frequencies.get(word, 0.0) + self._shares[i]
+        self._corpus_words = np.array(list(frequencies), dtype=np.object_)
+        self._cumulated_frequencies = np.cumsum(list(frequencies.values()))
 
     def _problems(self, rows: TextRows) -> Iterator[AnchorProblem]:
-        masks_of = lru_cache(_CACHED_LENGTHS)(self._draw_masks)
-        replacements_of = lru_cache(_CACHED_LENGTHS)(self._draw_replacements)
+        draw_masks = lru_cache(_CACHED_LENGTHS)(self._draw_masks)
+        draw_replacements = lru_cache(_CACHED_LENGTHS)(self._draw_replacements)
         responses = plain_responses(self._response, rows)
         for text, answer in zip(rows, responses, strict=True):
             tokens = self._split(text)
             n_words = len(tokens.keys)
-            copies = _Copies(
+            copies = _TextCopies(
                 self._response,
                 self._like,
                 text,
                 tokens,
-                masks_of(n_words),
+                draw_masks(n_words),
                 self.mask_token,
-                replacements_of(n_words),
+                draw_replacements(n_words),
             )
             covered = np.zeros((len(self._shares), n_words), dtype=bool)
             for feature, key in enumerate(tokens.keys):
                 covered[self._texts_with.get(key, []), feature] = True
             ask = partial(self._ask, answer, copies)
             neighbours = Neighbours(copies.masks, ask, covered, self._shares)
-            yield AnchorProblem(neighbours, partial(self._condition, tokens.keys))
+            yield AnchorProblem(neighbours, partial(self._make_condition, tokens.keys))
 
     def _ask(
         self,
         answer: NDArray[np.float64],
-        copies: _Copies,
+        copies: _TextCopies,
         draws: NDArray[np.intp],
         changed: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
-        """Whether the model keeps its answer on copies of a text."""
-        return self._keeps(answer, copies.responses(draws, changed))
+        """Whether the model keeps its answer on copies of a text: (m,).
 
-    def _condition(self, keys: Sequence[Key], feature: int) -> WordCondition:
+        `changed` (m, n_words) marks the words that are put back in each draw.
+        """
+        return self._keeps_answer(answer, copies.responses(draws, changed))
+
+    def _make_condition(self, keys: Sequence[Key], feature: int) -> WordCondition:
         """The condition that a word stands in a text."""
         return WordCondition(*keys[feature], self._split)
 
@@ -215,17 +214,18 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         if self.replacement == "mask" or not len(self._corpus_words):
             return None
         rng = np.random.default_rng([self._seed, n_words, 1])
-        ends = self._cumulated_frequencies
-        points = rng.random((2 * self.n_samples, n_words)) * ends[-1]
-        positions = np.searchsorted(ends, points, side="right")
-        return self._corpus_words[np.minimum(positions, len(ends) - 1)]
+        cumulated = self._cumulated_frequencies
+        points = rng.random((2 * self.n_samples, n_words)) * cumulated[-1]
+        positions = np.searchsorted(cumulated, points, side="right")
+        return self._corpus_words[np.minimum(positions, len(cumulated) - 1)]
 
 
-class _Copies:
-    """Copies of a text without some of its words; the model is asked once about each.
+class _TextCopies:
+    """Copies of a text without some of its words, and the responses to the copies.
 
-    `masks` are the words that each draw keeps; `replacements` has a word for each of a
-    draw, or is None for `mask_token`.
+    The model is asked once about equal copies. `masks` (n_draws, n_words) are the words
+    that each draw keeps; `replacements` has a word in the place of each word of a draw,
+    or is None for `mask_token`.
     """
 
     def __init__(
@@ -242,7 +242,7 @@ class _Copies:
         self.masks, self._mask_token = masks, mask_token
         self._replacements = replacements
         self._batch_size = batch_rows(copied_bytes(text, tokens, mask_token))
-        self._answers: dict[str, NDArray[np.float64]] = {}
+        self._response_of_copy: dict[str, NDArray[np.float64]] = {}
 
     def responses(
         self, draws: NDArray[np.intp], changed: NDArray[np.bool_]
@@ -251,18 +251,20 @@ class _Copies:
         copies = [
             copy
             for batch_slice in slices(len(draws), self._batch_size)
-            for copy in self._copies(draws[batch_slice], changed[batch_slice])
+            for copy in self._make_copies(draws[batch_slice], changed[batch_slice])
         ]
         unknown_copies = [
-            copy for copy in dict.fromkeys(copies) if copy not in self._answers
+            copy for copy in dict.fromkeys(copies) if copy not in self._response_of_copy
         ]
         for batch_slice in slices(len(unknown_copies), self._batch_size):
             batch = unknown_copies[batch_slice]
-            responses = self._response(self._like.like(batch))
-            self._answers.update(zip(batch, responses, strict=True))
-        return np.array([self._answers[copy] for copy in copies])
+            responses = self._response(self._like.with_texts(batch))
+            self._response_of_copy.update(zip(batch, responses, strict=True))
+        return np.array([self._response_of_copy[copy] for copy in copies])
 
-    def _copies(self, draws: NDArray[np.intp], changed: NDArray[np.bool_]) -> list[str]:
+    def _make_copies(
+        self, draws: NDArray[np.intp], changed: NDArray[np.bool_]
+    ) -> list[str]:
         """Copies of the text by draws, in which changed words are put back."""
         present = self.masks[draws] | changed
         if self._replacements is None:

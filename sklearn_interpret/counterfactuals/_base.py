@@ -47,9 +47,9 @@ class SearchResult:
     values : ndarray of shape (n_found, n_columns)
         Encoded rows, as `Actionability` has them.
     reason : str, default=""
-        Why there are none, or fewer than asked for.
+        Why there are no rows, or fewer than asked for.
     lower_bound : float, default=0.0
-        No row that satisfies the target is nearer; infinite if none is possible.
+        No row that satisfies the target is nearer; infinite if no row can satisfy it.
     """
 
     values: np.ndarray
@@ -98,11 +98,11 @@ class BaseCounterfactual(BaseRowSearch):
         """The constraints on changes, from the parameters."""
         names, named = rows.names, rows.named
         categorical = resolve_categorical(self.categorical_features, rows)
-        anything = self.permitted_range == "any"
+        permits_any_value = self.permitted_range == "any"
         ranges, directions = (
             resolve_keys(features, names, named=named, parameter=parameter)
             for parameter, features in (
-                ("permitted_range", {} if anything else self.permitted_range),
+                ("permitted_range", {} if permits_any_value else self.permitted_range),
                 ("direction", self.direction),
             )
         )
@@ -114,23 +114,23 @@ class BaseCounterfactual(BaseRowSearch):
         if isinstance(steps, Mapping):
             steps = resolve_keys(steps, names, named=named, parameter="steps")
             _check_steps(steps, rows, categorical)
-        ranges = _checked_ranges(ranges, rows, categorical)
+        ranges = _check_ranges(ranges, rows, categorical)
         _check_directions(directions, rows, categorical)
         has_no_range = ~np.isin(np.arange(rows.n_columns), list(ranges))
         are_numbers = has_no_range & ~categorical
         are_numbers &= [rows.dates(j) is None for j in range(rows.n_columns)]
         if isinstance(steps, Mapping):
             are_numbers[list(steps)] = False
-        successive, not_successive = _of_two_values(rows, weights > 0, are_numbers)
+        successive, not_successive = _two_valued_columns(rows, weights > 0, are_numbers)
         return Actionability(
             rows,
             weights,
             categorical=categorical | not_successive,
-            vary=self._varying(rows),
+            vary=self._columns_to_vary(rows),
             ranges=ranges,
             directions=directions,
             distance=distance,
-            within_data=successive if anything else has_no_range,
+            within_data=successive if permits_any_value else has_no_range,
             two_valued=successive,
             steps=steps,
         )
@@ -139,7 +139,7 @@ class BaseCounterfactual(BaseRowSearch):
     def _search(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> Iterable[SearchResult]:
-        """The result of each row at `index` of a problem; none satisfies the target."""
+        """The result of each row at `index` of a problem, which all miss the target."""
 
     @empty_for_no_rows
     @shows_progress
@@ -164,23 +164,24 @@ class BaseCounterfactual(BaseRowSearch):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         problem = SearchProblem(self._outcome, self._actionability, rows)
-        results = self._results(problem)
-        values, origin = _rows_of(results)
+        results = self._search_problem(problem)
+        values, origin = _join_rows(results)
         asked = problem.asked(values, origin)
         is_confirmed = problem.fulfilled[origin]
         if not is_confirmed.all():
             is_confirmed |= asked.holds(problem.classes_of(origin))
         if not is_confirmed.all():
-            results = _confirmed(results, is_confirmed)
-            values, origin = _rows_of(results)
+            results = _drop_unconfirmed(results, is_confirmed)
+            values, origin = _join_rows(results)
             asked = problem.asked(values, origin)
         status = np.array(["found"] * rows.n_rows, dtype=object)
-        for row, of_row in enumerate(results):
-            if not len(of_row.values):
-                impossible = np.isinf(of_row.lower_bound)
-                status[row] = "impossible" if impossible else "failed"
+        for row, result in enumerate(results):
+            if not len(result.values):
+                is_impossible = np.isinf(result.lower_bound)
+                status[row] = "impossible" if is_impossible else "failed"
         status[problem.fulfilled] = "unchanged"
-        warn_of_failures(status, [f.reason for f in results])
+        reasons = [result.reason for result in results]
+        warn_of_failures(status, reasons)
         return self._explanation(
             problem,
             values,
@@ -188,7 +189,7 @@ class BaseCounterfactual(BaseRowSearch):
             asked,
             valid=np.ones(len(origin), dtype=bool),
             status=status,
-            reasons=[f.reason for f in results],
+            reasons=reasons,
             **self._proofs(results, problem),
         )
 
@@ -198,53 +199,52 @@ class BaseCounterfactual(BaseRowSearch):
         """Further fields of the explanation, of methods that prove something."""
         return {}
 
-    def _results(self, problem: SearchProblem) -> list[SearchResult]:
-        """The result of each row of a problem; of its rows the nearest first."""
+    def _search_problem(self, problem: SearchProblem) -> list[SearchResult]:
+        """The result of each row of a problem, with the rows found, nearest first."""
         results = [SearchResult(values[None]) for values in problem.values]
         index = np.flatnonzero(~problem.fulfilled)
         if len(index):
             for row, result in zip(index, self._search(problem, index), strict=True):
                 values = result.values
                 origins = np.repeat(problem.values[[row]], len(values), axis=0)
-                order = np.argsort(self._nearness(values, origins), kind="stable")
+                order = np.argsort(self._sort_keys(values, origins), kind="stable")
                 results[row] = replace(result, values=values[order])
         return results
 
-    def _nearness(
+    def _sort_keys(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Keys by which the rows found for a row are sorted."""
         return self._actionability.distances(values, origins)
 
 
-def _rows_of(
+def _join_rows(
     results: list[SearchResult],
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Encoded rows of the results of all searches, and the rows that they are for."""
-    origin = np.repeat(
-        np.arange(len(results)), [len(of_row.values) for of_row in results]
-    )
-    return np.concatenate([of_row.values for of_row in results]), origin
+    """Encoded rows that all searches found, and the explained row of each."""
+    n_found = [len(result.values) for result in results]
+    origin = np.repeat(np.arange(len(results)), n_found)
+    return np.concatenate([result.values for result in results]), origin
 
 
-def _confirmed(
+def _drop_unconfirmed(
     results: list[SearchResult], holds: NDArray[np.bool_]
 ) -> list[SearchResult]:
-    """The results that are left where some do not hold when the model is asked."""
-    ends = np.cumsum([len(of_row.values) for of_row in results])
-    remaining = []
-    for of_row, mask in zip(results, np.split(holds, ends[:-1]), strict=True):
-        reason = of_row.reason
+    """Results without the rows for which the model's own answer misses the target."""
+    ends = np.cumsum([len(result.values) for result in results])
+    confirmed = []
+    for result, mask in zip(results, np.split(holds, ends[:-1]), strict=True):
+        reason = result.reason
         if len(mask) and not mask.any():
             reason = "the model answers otherwise when it is asked about the row found"
-        remaining.append(replace(of_row, values=of_row.values[mask], reason=reason))
-    return remaining
+        confirmed.append(replace(result, values=result.values[mask], reason=reason))
+    return confirmed
 
 
-def _of_two_values(
+def _two_valued_columns(
     rows: Rows, counted: NDArray[np.bool_], columns: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Masks of columns with two whole numbers: successive ones, and others."""
+    """Masks of columns that hold two whole numbers: successive, and not successive."""
     successive, not_successive = np.zeros((2, rows.n_columns), dtype=bool)
     for j in np.flatnonzero(columns).tolist():
         values = rows.numbers(j)[counted]
@@ -258,7 +258,7 @@ def _of_two_values(
 
 def _check_costs(costs: Any, names: Any) -> None:
     for j, cost in costs.items():
-        # Beyond these limits sums and ratios of costs overflow.
+        # Beyond 1e-100 and 1e100, sums and ratios of costs overflow.
         if not (isinstance(cost, Real) and 1e-100 <= float(cost) <= 1e100):
             raise ValueError(
                 f"distance has the cost {cost!r} of {names[j]!r}; positive numbers, "
@@ -280,10 +280,10 @@ def _check_steps(steps: Any, rows: Rows, categorical: NDArray[np.bool_]) -> None
             )
 
 
-def _checked_ranges(
+def _check_ranges(
     ranges: dict[Any, Any], rows: Rows, categorical: NDArray[np.bool_]
 ) -> dict[Any, Any]:
-    """Levels of categories; of other features the lowest and the highest number."""
+    """Valid ranges: levels of categories, the lowest and highest of other numbers."""
     checked = dict(ranges)
     for j, limits in ranges.items():
         if categorical[j]:

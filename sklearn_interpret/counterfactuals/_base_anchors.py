@@ -44,7 +44,8 @@ class AnchorProblem(NamedTuple):
     """A search for the rule of a sample, and the conditions that rules consist of."""
 
     neighbours: Neighbours
-    condition: Callable[[int], Condition | WordCondition]  # that at a position
+    # From the position of a condition in `neighbours`.
+    condition: Callable[[int], Condition | WordCondition]
 
 
 @dataclass(eq=False, repr=False)
@@ -70,9 +71,9 @@ class BaseAnchors(BaseInspector):
         random_state: int | np.random.RandomState | None
         n_jobs: int | None
 
-    # Rules of less coverage are not extended.
+    # Rules that cover less than this share of the rows are not extended.
     _least_coverage: ClassVar[float] = 0.0
-    # Advice for where no rule is found.
+    # Advice in the warning that no rule was found.
     _advice: ClassVar[str] = "a lower precision"
 
     _parameter_constraints = {
@@ -146,13 +147,14 @@ class BaseAnchors(BaseInspector):
         rows = self._check_rows(X, reset=False)
         anchors, rules = self._anchors_and_rules(rows)
         is_precise = np.array([anchor.is_precise for anchor in anchors])
-        reasons = [self._reason(anchor) for anchor in anchors]
+        reasons = [self._why_no_rule(anchor) for anchor in anchors]
         if not is_precise.all():
-            first, n_failed = np.argmin(is_precise), np.count_nonzero(~is_precise)
+            first_failed = np.argmin(is_precise)
+            n_failed = np.count_nonzero(~is_precise)
             warn(
                 f"Try {self._advice}: no rule was found for "
-                f"{n_failed} of {len(is_precise)} rows; row {first}: "
-                f"{reasons[first]}.",
+                f"{n_failed} of {len(is_precise)} rows; row {first_failed}: "
+                f"{reasons[first_failed]}.",
                 NoAnchorWarning,
             )
         return self._explanation(rows, anchors, rules, is_precise, reasons)
@@ -191,7 +193,7 @@ class BaseAnchors(BaseInspector):
             target_name=self._target_name,
         )
 
-    def _reason(self, anchor: Anchor) -> str:
+    def _why_no_rule(self, anchor: Anchor) -> str:
         if anchor.is_precise:
             return ""
         low = rounded_text(anchor.low, down=True)
@@ -200,10 +202,10 @@ class BaseAnchors(BaseInspector):
             f"{self.precision:g}"
         )
 
-    def _keeps(
+    def _keeps_answer(
         self, answer: NDArray[np.float64], responses: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Whether responses (m, n_outputs) are the same answer as a row's."""
+        """Whether responses (m, n_outputs) equal the answer to a row: (m,)."""
         return np.all(np.abs(responses - answer) <= self._tolerances, axis=1)
 
     def _search(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.search.linear_program import shared_room
+from sklearn_interpret._core.search.linear_program import share_slack
 from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
@@ -209,18 +209,18 @@ class ExactCounterfactual(BaseCounterfactual):
         coefficients = np.zeros((len(constraints), rows.n_columns))
         bounds = np.zeros(len(constraints))
         for i, constraint in enumerate(constraints):
-            by_column, bounds[i] = _checked_constraint(
+            by_column, bounds[i] = _parse_constraint(
                 constraint, rows, actionability.categorical
             )
             coefficients[i, list(by_column)] = list(by_column.values())
-        return actionability.constrained(coefficients, bounds)
+        return actionability.with_constraints(coefficients, bounds)
 
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
-        kind_of_search = _kind_of_search(outcome.estimator)
+        search_class = _search_class(outcome.estimator)
         problem = SearchProblem(outcome, actionability, sample.rows)
-        self._searcher = kind_of_search(problem, self.margin)
+        self._searcher = search_class(problem, self.margin)
 
     def _search(
         self, problem: SearchProblem, index: NDArray[np.intp]
@@ -237,7 +237,7 @@ class ExactCounterfactual(BaseCounterfactual):
         goal = Goal(seconds, self.objective, self.max_changes)
         nearest, lower_bound = self._searcher.nearest(problem, row, goal)
         if nearest is not None:
-            values = self._with_others(problem, row, goal, nearest, deadline)
+            values = self._add_further_rows(problem, row, goal, nearest, deadline)
             reason = ""
             if len(values) < self.n_counterfactuals:
                 reason = f"only {len(values)} rows were found that are apart"
@@ -250,7 +250,7 @@ class ExactCounterfactual(BaseCounterfactual):
         nothing = np.empty((0, problem.values.shape[1]))
         return SearchResult(nothing, reason, lower_bound)
 
-    def _with_others(
+    def _add_further_rows(
         self,
         problem: SearchProblem,
         row: int,
@@ -258,24 +258,23 @@ class ExactCounterfactual(BaseCounterfactual):
         nearest: NDArray[np.float64],
         deadline: float,
     ) -> NDArray[np.float64]:
-        """An encoded row and others, each the nearest that is apart from those before.
+        """The nearest encoded row, and further ones, each far from all rows before it.
 
-        They share the time that is left.
+        The searches for further rows share the time that is left.
         """
         counterfactuals, origin = [nearest], problem.values[[row]]
         costs = problem.actionability.costs
         while len(counterfactuals) < self.n_counterfactuals:
-            changes = problem.actionability.changes(counterfactuals[-1][None], origin)[
-                0
-            ]
+            latest = counterfactuals[-1][None]
+            (changes,) = problem.actionability.changes(latest, origin)
             # Costs of very small changes would underflow.
-            shares = changes / changes.max() * costs
+            change_costs = changes / changes.max() * costs
             seconds = (deadline - monotonic()) / (
                 self.n_counterfactuals - len(counterfactuals)
             )
             goal = replace(
                 goal,
-                change_shares=(*goal.change_shares, shares / shares.sum()),
+                change_shares=(*goal.change_shares, change_costs / change_costs.sum()),
                 time_limit=max(seconds, 0.0),
             )
             following, _ = self._searcher.nearest(problem, row, goal)
@@ -286,24 +285,24 @@ class ExactCounterfactual(BaseCounterfactual):
 
     def _why_impossible(self, problem: SearchProblem, row: int, deadline: float) -> str:
         """The limit without which there would be a row, if it is found in time."""
-        words = {name: name for name in _LIMITS if getattr(self, name) is not None}
+        texts = {name: name for name in _LIMITS if getattr(self, name) is not None}
         if self.permitted_range is None:
-            words["permitted_range"] = "the range of the data (permitted_range=None)"
+            texts["permitted_range"] = "the range of the data (permitted_range=None)"
         elif self.permitted_range == "any":
-            del words["permitted_range"]
-        limits = list(words)
+            del texts["permitted_range"]
+        limits = list(texts)
         is_proved = True  # that the row stays impossible without any one limit
         for number, name in enumerate(limits):
             seconds = (deadline - monotonic()) / (len(limits) - number)
-            is_possible, is_impossible = self._without_limits(
+            is_possible, is_impossible = self._search_without_limits(
                 [name], problem, row, seconds
             )
             if is_possible:
                 leaves = "leave" if name == "constraints" else "leaves"
-                return f"{words[name]} {leaves} no row that satisfies the target"
+                return f"{texts[name]} {leaves} no row that satisfies the target"
             is_proved &= is_impossible
         if limits and is_proved:
-            is_possible, is_proved = self._without_limits(
+            is_possible, is_proved = self._search_without_limits(
                 limits, problem, row, deadline - monotonic()
             )
             if is_possible:
@@ -315,12 +314,12 @@ class ExactCounterfactual(BaseCounterfactual):
             f"time_limit={self.time_limit}"
         )
 
-    def _without_limits(
+    def _search_without_limits(
         self, limits: list[str], problem: SearchProblem, row: int, seconds: float
     ) -> tuple[bool, bool]:
-        """Whether there is a row without some limits, and whether there is none.
+        """Whether a row is found without some limits, and whether none is possible.
 
-        Neither where that is not decided in time.
+        Both are False where the search does not decide in time.
         """
         if self.time_limit and seconds <= 0:
             return False, False
@@ -329,25 +328,25 @@ class ExactCounterfactual(BaseCounterfactual):
             if name == "max_changes":
                 max_changes = None
             else:
-                actionability = actionability.without(name)
+                actionability = actionability.without_limits(name)
         goal = Goal(max(seconds, 0.0), "any", max_changes)
         values, lower_bound = self._searcher.nearest(
-            problem.under(actionability), row, goal
+            problem.with_actionability(actionability), row, goal
         )
         return values is not None, lower_bound == np.inf
 
     def _proofs(
         self, results: list[SearchResult], problem: SearchProblem
     ) -> dict[str, NDArray[Any]]:
-        lower_bounds = np.array([of_row.lower_bound for of_row in results])
+        lower_bounds = np.array([result.lower_bound for result in results])
         nearest, rounding = np.full(len(results), np.inf), np.zeros(len(results))
-        for row, of_row in enumerate(results):
-            distances = problem.distances(of_row.values, [row])
+        for row, result in enumerate(results):
+            distances = problem.distances(result.values, [row])
             nearest[row] = distances[:1].min(initial=np.inf)
-            changed = of_row.values[:1] != problem.values[row]
+            changed = result.values[:1] != problem.values[row]
             rounding[row] = (changed * self._searcher.step_costs).max(initial=0)
-        least = nearest * (1 - self._searcher.relative_gap) - rounding
-        is_optimal = (least <= lower_bounds) & np.isfinite(nearest)
+        smallest_possible = nearest * (1 - self._searcher.relative_gap) - rounding
+        is_optimal = (smallest_possible <= lower_bounds) & np.isfinite(nearest)
         proofs = {"lower_bounds": lower_bounds, "optimal": is_optimal}
         if self.region:
             proofs["low"], proofs["high"] = self._regions(results, problem)
@@ -358,56 +357,57 @@ class ExactCounterfactual(BaseCounterfactual):
     ) -> NDArray[np.float64]:
         """Lowest and highest values (2, n_found, n_columns) of boxes around rows found.
 
-        Rows that are unchanged have no room.
+        The box of a row that is unchanged is the row itself.
         """
         actionability, boxes = problem.actionability, []
         goal = Goal(self.time_limit, max_changes=self.max_changes)
-        for row, of_row in enumerate(results):
-            for values in of_row.values:
+        for row, result in enumerate(results):
+            for values in result.values:
                 low = high = values
                 if not problem.fulfilled[row]:
                     low, high = self._searcher.region(problem, row, values, goal)
-                    low, high = _within_constraints(actionability, values, low, high)
-                    low, high = actionability.within_dtypes(low, high, values)
+                    low, high = _constrained_box(actionability, values, low, high)
+                    low, high = actionability.shrink_to_dtypes(low, high, values)
                 boxes.append((low, high))
         ends = np.reshape(boxes, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
         ends[..., actionability.categorical] = np.nan
         largest = LARGEST_INTEGER * actionability.grid.steps
-        # The ends of grids round.
-        endless = actionability.stepped & (np.abs(ends) >= largest * (1 - 1e-9))
-        return np.where(endless, np.copysign(np.inf, ends), ends)
+        # Less 1e-9, because the ends of grids are rounded.
+        is_unbounded = actionability.stepped & (np.abs(ends) >= largest * (1 - 1e-9))
+        return np.where(is_unbounded, np.copysign(np.inf, ends), ends)
 
-    def _nearness(
+    def _sort_keys(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        distances = super()._nearness(values, origins)
+        distances = super()._sort_keys(values, origins)
         if self.objective == "distance":
             return distances
         n_changed = self._actionability.n_changed(values, origins)
         return np.lexsort((distances, n_changed)).argsort().astype(np.float64)
 
 
-def _within_constraints(
+def _constrained_box(
     actionability: Actionability,
     values: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The box around an encoded row as far as all its rows keep the constraints."""
+    """The box around an encoded row, cut so that all its rows keep the constraints."""
     if not len(actionability.bounds):
         return low, high
-    # Rooms of the moves down, then of those up; what a unit of each adds to the sums.
+    # Moves down of all columns, then moves up: how far each may go, and what a unit of
+    # it adds to the sum of each constraint.
     rooms = np.append(values - low, high - values)
     added = np.hstack([-actionability.coefficients, actionability.coefficients])
     losses = np.maximum(added, 0).T * (rooms[:, None] > 0)
     (excess,), *_ = actionability.excess(values[None])
     slack = np.maximum(-excess, 0)
-    moves, _ = shared_room(rooms, losses, slack, np.tile(actionability.integer, 2))
+    moves, _ = share_slack(rooms, losses, slack, np.tile(actionability.integer, 2))
     down, up = np.split(moves, 2)
     return np.maximum(low, values - down), np.minimum(high, values + up)
 
 
-def _checked_constraint(
+def _parse_constraint(
     constraint: Any, rows: Rows, categorical: NDArray[np.bool_]
 ) -> tuple[dict[int, float], float]:
     """Coefficients by column, and the bound, of a valid constraint."""
@@ -437,7 +437,7 @@ def _checked_constraint(
     return coefficients, float(bound)
 
 
-def _kind_of_search(estimator: BaseEstimator) -> type[LinearSearch | TreeSearch]:
+def _search_class(estimator: BaseEstimator) -> type[LinearSearch | TreeSearch]:
     """The class that searches a model of this kind."""
     model = read_formula([read_linear, read_trees], estimator, required=True)
     return LinearSearch if isinstance(model, LinearModel) else TreeSearch

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 _MAX_LAYERS = 60
 # Radius of the smallest sphere: the least normal number.
 _MIN_RADIUS = np.finfo(float).tiny
-# Ratio of the thickness of a layer to that of the one within: layers of one thickness
-# would need many calls to reach far. Chosen by hand.
+# Ratio of the thickness of a layer to the thickness of the layer within it: layers of
+# equal thickness would need many calls to reach far. Chosen by hand.
 _THICKENING = 1.2
-# Spheres or layers of a row in one call of the model: more save calls, but ask about
-# rows beyond the layer that is sought.
+# Spheres or layers of a row in one call of the model: larger numbers save calls, but
+# ask about rows beyond the layer that is sought.
 _LAYERS_PER_CALL = 4
-# Nearest rows on target of each call that become candidates; refinement of one may end
-# nearer than that of another.
+# Number of nearest rows on target of each call that become candidates: the nearest row
+# before refinement need not be the nearest after it.
 _CANDIDATES_PER_CALL = 2
 
 
@@ -176,7 +176,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         "decrease": [Interval(Real, 1, None, closed="neither")],
     }
 
-    _tried: ClassVar[str] = "near the rows of fit, nor in the spheres"
+    _where_searched: ClassVar[str] = "near the rows of fit, nor in the spheres"
 
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
@@ -185,7 +185,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         rng = check_random_state(self.random_state)
         shape = self.n_samples, len(actionability.vary)
         directions = rng.normal(size=shape)
-        directions[:, ~actionability.moving] = 0
+        directions[:, ~actionability.movable] = 0
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
         self._directions = np.divide(
             directions, lengths, out=directions, where=lengths > 0
@@ -206,23 +206,21 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     def _n_asked_per_row(self) -> int:
         return _LAYERS_PER_CALL * self.n_samples
 
-    def _candidates(
+    def _find_candidates(
         self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
     ) -> Candidates:
         radius, searches = self._shrink(problem, index)
         limits = self._largest_radii(problem, index, starts)
         searches += self._grow(problem, index, radius, limits)
-        return Candidates.joined(search.nearest for search in searches)
+        return Candidates.of_blocks(search.nearest for search in searches)
 
     def _shrink(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], list[_LayerSearch]]:
         """Radii (n,) of the largest spheres without a row on target, by shrinking."""
         searches = []
-        radius, active = (
-            np.full(len(index), float(self.first_radius)),
-            np.arange(len(index)),
-        )
+        radius = np.full(len(index), float(self.first_radius))
+        active = np.arange(len(index))
         factor = 1 / self.decrease
         factors = factor ** np.arange(_LAYERS_PER_CALL)
         for _ in range(_MAX_LAYERS // _LAYERS_PER_CALL):
@@ -247,7 +245,8 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     ) -> list[_LayerSearch]:
         """Search layers outside of spheres until a row on target is met."""
         searches = []
-        radius, thickness, active = radius.copy(), radius.copy(), np.arange(len(index))
+        radius, thickness = radius.copy(), radius.copy()
+        active = np.arange(len(index))
         powers = np.arange(_LAYERS_PER_CALL)
         for _ in range(_MAX_LAYERS // _LAYERS_PER_CALL):
             active = active[radius[active] < limits[active]]
@@ -265,7 +264,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     def _largest_radii(
         self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
     ) -> NDArray[np.float64]:
-        """Largest radii of spheres (n,): to the nearest known row on target."""
+        """Largest radii of spheres (n,): distances of the nearest starts."""
         radii = np.full(len(index), np.inf)
         origins = problem.values[starts.owner]
         changes = problem.actionability.changes(starts.values, origins)
@@ -282,13 +281,13 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     ) -> _LayerSearch:
         """Ask about rows between spheres of radii (n, n_layers) around some rows."""
         index = np.repeat(index, outer.shape[1])
-        drawn = self._drawn_rows(problem, index, inner.ravel(), outer.ravel())
+        drawn = self._draw_rows(problem, index, inner.ravel(), outer.ravel())
         on_target = problem.holds(*drawn)
         has_target = np.any(on_target.reshape(*outer.shape, -1), axis=2)
         nearest = drawn.take(on_target).nearest(problem, _CANDIDATES_PER_CALL)
         return _LayerSearch(has_target, nearest)
 
-    def _drawn_rows(
+    def _draw_rows(
         self,
         problem: SearchProblem,
         index: NDArray[np.intp],
@@ -297,7 +296,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     ) -> Candidates:
         """Rows drawn between two spheres around each of some rows."""
         actionability = problem.actionability
-        dimension = max(actionability.moving.sum(), 1)
+        dimension = max(actionability.movable.sum(), 1)
         inner, outer = inner[:, None, None], outer[:, None, None]
         # Uniform in the volume between the spheres.
         inner_volume = (inner / outer) ** dimension

@@ -1,9 +1,9 @@
 """Base of the heuristic methods: near known rows, refinement, rows that are apart.
 
 For each explained row, `_search_block` collects candidates on target: near rows of
-`fit`, rows found by single changes, and those of the method (`_candidates`). It undoes
-and shrinks their changes and takes the nearest; further counterfactuals must be far
-enough from those before.
+`fit`, rows found by single changes, and rows found by the method (`_find_candidates`).
+It undoes and shrinks changes of candidates and takes the nearest candidate. Further
+counterfactuals must be far enough from all counterfactuals before them.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
-# Whether rows, for those at some positions of a problem, are accepted: a bool for each.
+# From rows found, and positions of the rows they are for: whether each is accepted.
 Condition = Callable[[NDArray[np.float64], NDArray[np.intp]], NDArray[np.bool_]]
-# Numbers of rows, values and rounds are chosen by hand: with larger ones the model is
-# asked about more rows, and nearer ones may be found.
-# Known rows that are asked about for each explained row: this number of the nearest,
-# and as many of the others, evenly by distance, where the nearest miss the target.
+# Numbers of rows, values and rounds are chosen by hand: with larger numbers the model
+# is asked about more rows, and nearer rows may be found.
+# Known rows on target that are asked about for each explained row: this number of the
+# nearest rows, and as many of the farther rows, evenly spaced by rank.
 _N_KNOWN_ASKED = 16
 # Rows on target that the search of an explained row starts from.
 _N_STARTS = 5
 # Further starts for each further counterfactual, which must be far from the first.
 _N_STARTS_PER_FURTHER = 4
-# Candidates of each explained row that are refined to the end, the nearest ones.
+# Number of nearest candidates of each explained row that are refined to the end.
 _N_REFINED = 2
 # Values of a feature that single changes try: quantiles of its distinct values.
 _N_GRID_VALUES = 16
-# Rounds in which changes of all candidates are undone, before the nearest are chosen.
+# Rounds of undoing changes of all candidates, before the nearest ones are chosen.
 _N_ROUNDS_OF_ALL = 2
 # Margin that single changes aim at: below it rounding may turn the answer.
 _MARGIN_AIM = 1e-3
@@ -69,20 +69,20 @@ class Candidates(NamedTuple):
     owner: NDArray[np.intp]  # (m,): positions of the explained rows
 
     @classmethod
-    def joined(cls, blocks: Iterable[Candidates]) -> Candidates:
-        """Those of several blocks, one after the other."""
+    def of_blocks(cls, blocks: Iterable[Candidates]) -> Candidates:
+        """Candidates of several blocks, one after the other."""
         return cls(*map(np.concatenate, zip(*blocks, strict=True)))
 
     def take(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Candidates:
-        """Those at some positions, or of a mask."""
+        """Candidates at some positions, or of a mask."""
         return Candidates(self.values[index], self.owner[index])
 
     def on_target(self, problem: SearchProblem) -> Candidates:
-        """Those for which the model's answers satisfy the target."""
+        """Candidates for which the model's answers satisfy the target."""
         return self.take(problem.holds(self.values, self.owner))
 
     def nearest(self, problem: SearchProblem, number: int) -> Candidates:
-        """The `number` nearest of each explained row, nearest first."""
+        """The `number` nearest candidates of each explained row, nearest first."""
         distances = problem.distances(self.values, self.owner)
         return self.take(nearest_of_each(distances, self.owner, number))
 
@@ -93,7 +93,8 @@ class _FoundRows:
     def __init__(self, problem: SearchProblem, index: NDArray[np.intp]) -> None:
         self._problem, self._index = problem, index
         self.by_row: list[list[NDArray[np.float64]]] = [[] for _ in index]
-        # Of each round one row for each, (n, n_columns): itself where none was found.
+        # For each round the row found for each explained row, (n, n_columns); the
+        # explained row itself where none was found.
         self._rounds: list[NDArray[np.float64]] = []
         self._min_distances = np.zeros(len(index))
 
@@ -111,7 +112,7 @@ class _FoundRows:
     def are_far_and_on_target(
         self, values: NDArray[np.float64], rows: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
-        """Mask of values on target that are far enough from those found for a row."""
+        """Mask of values that are on target, and far from all rows found before."""
         positions = np.searchsorted(self._index, rows)
         accepted = np.ones(len(values), dtype=bool)
         for earlier in self._rounds:
@@ -125,11 +126,11 @@ class _FoundRows:
 class BaseHeuristicCounterfactual(BaseCounterfactual):
     """Base of the methods that refine candidates.
 
-    A subclass finds rows (`_candidates`); near known rows are candidates always.
+    A subclass finds candidates (`_find_candidates`), in addition to near known rows.
     """
 
     # Where the search was, in words.
-    _tried: ClassVar[str]
+    _where_searched: ClassVar[str]
 
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
@@ -157,18 +158,18 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
                 distinct = distinct[np.isfinite(distinct)]
                 n_values = min(_N_GRID_VALUES, len(distinct))
                 ranks = np.linspace(0, len(distinct) - 1, n_values)
-                of_column: NDArray[Any] = distinct[np.rint(ranks).astype(np.intp)]
+                column_values: NDArray[Any] = distinct[np.rint(ranks).astype(np.intp)]
             else:
-                of_column = np.flatnonzero(possible)
-            columns.append(np.full(len(of_column), j))
-            values.append(of_column)
+                column_values = np.flatnonzero(possible)
+            columns.append(np.full(len(column_values), j))
+            values.append(column_values)
         return np.concatenate(columns), np.concatenate(values).astype(np.float64)
 
     @abstractmethod
-    def _candidates(
+    def _find_candidates(
         self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
     ) -> Candidates:
-        """Candidates on target, as are the starts, the nearest of each row first."""
+        """Candidates on target, nearest first; the starts are on target too."""
 
     @abstractmethod
     def _n_asked_per_row(self) -> int:
@@ -189,34 +190,36 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> list[SearchResult]:
         """The `SearchResult` of each of some rows, which are searched together."""
-        starts = self._starts(problem, index)
-        candidates = self._candidates(problem, index, starts)
-        pool = Candidates.joined([starts, candidates])
+        starts = self._find_starts(problem, index)
+        candidates = self._find_candidates(problem, index, starts)
+        pool = Candidates.of_blocks([starts, candidates])
         found_rows, searched = _FoundRows(problem, index), index
         for n_before in with_progress(range(self.n_counterfactuals)):
-            use, holds = np.isin(pool.owner, searched), found_rows.are_far_and_on_target
+            holds = found_rows.are_far_and_on_target
+            is_used = np.isin(pool.owner, searched)
             if n_before > 0:
-                use[use] = holds(*pool.take(use))
-            nearest = self._nearest(problem, pool.take(use), holds)
+                is_used[is_used] = holds(*pool.take(is_used))
+            nearest = self._refine_nearest(problem, pool.take(is_used), holds)
             if not len(nearest.owner):
                 break
             found_rows.add(nearest)
             searched = nearest.owner
-        return [self._result(values) for values in found_rows.by_row]
+        return [self._make_result(values) for values in found_rows.by_row]
 
-    def _result(self, values: list[NDArray[np.float64]]) -> SearchResult:
+    def _make_result(self, values: list[NDArray[np.float64]]) -> SearchResult:
         """The result of one row; says why it has fewer rows than are asked for."""
         n_found, limit, reason = len(values), "", ""
         if self.max_changes is not None:
             limit = f" with at most {self.max_changes} changes"
         if not n_found:
-            reason = f"no row{limit} that reaches the target was found {self._tried}"
+            reason = f"no row{limit} that reaches the target was found "
+            reason += self._where_searched
         elif n_found < self.n_counterfactuals:
             reason = f"only {n_found} rows{limit} were found that are apart"
         shape = n_found, self._training_values.shape[1]
         return SearchResult(np.reshape(values, shape), reason)
 
-    def _nearest(
+    def _refine_nearest(
         self, problem: SearchProblem, pool: Candidates, holds: Condition
     ) -> Candidates:
         """The nearest refined candidate of each row that has one."""
@@ -242,18 +245,20 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     ) -> NDArray[np.intp]:
         return problem.actionability.n_changed(values, problem.values[index])
 
-    def _starts(self, problem: SearchProblem, index: NDArray[np.intp]) -> Candidates:
-        """Near rows that satisfy the target: projected known ones, changed cells."""
-        changed, _ = self._by_coordinates(problem, index)
+    def _find_starts(
+        self, problem: SearchProblem, index: NDArray[np.intp]
+    ) -> Candidates:
+        """Near rows on target: projected known rows, and rows with changed cells."""
+        changed, _ = self._search_coordinates(problem, index)
         blocks = [Candidates(changed, index)]
-        blocks += [self._near_known(problem, row) for row in with_progress(index)]
+        blocks += [self._near_known_rows(problem, row) for row in with_progress(index)]
         n_further = self.n_counterfactuals - 1
         number = max(_N_STARTS, _N_STARTS_PER_FURTHER * n_further)
-        return Candidates.joined(blocks).on_target(problem).nearest(problem, number)
+        return Candidates.of_blocks(blocks).on_target(problem).nearest(problem, number)
 
-    def _near_known(self, problem: SearchProblem, row: int) -> Candidates:
-        """Known rows on target, projected for a row: the nearest, and some others."""
-        (on_target,) = self._training.satisfying(problem, np.array([row]))
+    def _near_known_rows(self, problem: SearchProblem, row: int) -> Candidates:
+        """Known rows on target, projected for a row: the nearest, and some farther."""
+        (on_target,) = self._training.rows_on_target(problem, np.array([row]))
         values = self._training_values[on_target]
         owner = np.full(len(values), row)
         values = problem.projected(values, owner)
@@ -264,12 +269,12 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         spread = farther[np.rint(ranks).astype(np.intp)]
         return Candidates(values, owner).take(np.append(nearest, spread))
 
-    def _by_coordinates(
+    def _search_coordinates(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], int]:
-        """Rows found by changing cells to values that others have; number of steps."""
+        """Rows found by changing cells to values of known rows; number of steps."""
 
-        def moved(
+        def move_cells(
             values: NDArray[np.float64],
             columns: NDArray[np.intp],
             cells: NDArray[np.float64],
@@ -283,7 +288,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         ) -> NDArray[np.float64]:
             return problem.margins(values, index[rows])
 
-        def price(
+        def distances_and_changes(
             values: NDArray[np.float64], rows: NDArray[np.intp]
         ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
             n_changed = self._n_changed(problem, values, index[rows])
@@ -292,9 +297,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return coordinate_search(
             problem.values[index],
             (self._grid_columns, self._grid_values),
-            moved,
+            move_cells,
             margins,
-            price,
+            distances_and_changes,
             aim=self._margin_aim,
             most_changes=self._most_changes,
             max_iter=self._max_steps,

@@ -226,15 +226,15 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         originals = outcome.asked(rows.native)
         answers = originals.answers
         answers = np.zeros(rows.n_rows, dtype=int) if answers is None else answers
-        searches = self._searches(originals, tokens, answers)
-        removed = list(map(_removed, tokens, searches))
+        searches = self._search_texts(originals, tokens, answers)
+        removed = list(map(_removed_words, tokens, searches))
         copies = [
             text.copies(~words[None], self.mask_token)[0]
             for text, words in zip(tokens, removed, strict=True)
         ]
-        shortened = outcome.asked(self._like.like(copies))
+        shortened = outcome.asked(self._like.with_texts(copies))
         holds = shortened.holds(answers)
-        results = list(map(_result, searches, holds))
+        results = list(map(_make_result, searches, holds))
         status, reasons = [r.status for r in results], [r.reason for r in results]
         warn_of_failures(np.array(status), reasons, "texts")
         return self._explanation(originals, shortened, tokens, removed, copies, results)
@@ -248,12 +248,14 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         copies: list[str],
         results: list[_Result],
     ) -> RemovalExplanation:
-        """The explanation of some texts; `copies` are without the words removed."""
+        """The explanation of texts; `copies` lack the removed words."""
         status = as_objects([result.status for result in results])
         succeeded = np.isin(status, ["found", "unchanged"])
-        before = originals.scores
-        after = np.where(succeeded[:, None], shortened.scores, np.nan)
-        is_single = before.shape[1] == 1
+        scores_before = originals.scores
+        scores_after = np.where(succeeded[:, None], shortened.scores, np.nan)
+        n_outputs = scores_before.shape[1]
+        if n_outputs == 1:
+            scores_before, scores_after = scores_before[:, 0], scores_after[:, 0]
         answers, original_answers = (
             np.asarray(self.estimator_.predict(asked.native)).tolist()
             for asked in (shortened, originals)
@@ -261,28 +263,28 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         masks, words = [], []
         for text, mask, success in zip(tokens, removed, succeeded, strict=True):
             removed_words = mask & success
-            # The last entry is that of the pieces between words, whose feature is -1.
+            # Pieces between words, which have feature -1, take the last entry.
             masks.append(np.append(removed_words, False)[text.features].tolist())
             words.append(list(map(feature_name, compress(text.keys, removed_words))))
         return RemovalExplanation(
             as_objects([text.pieces for text in tokens]),
             as_objects(masks),
             as_objects(words),
-            as_objects(_where(succeeded, copies)),
-            as_objects(_where(succeeded, answers)),
+            as_objects(_none_where_failed(succeeded, copies)),
+            as_objects(_none_where_failed(succeeded, answers)),
             as_objects(original_answers),
             status=status,
             optimal=np.array([result.is_proved for result in results]),
             reasons=as_objects([result.reason for result in results]),
-            predictions=after[:, 0] if is_single else after,
-            original_predictions=before[:, 0] if is_single else before,
+            predictions=scores_after,
+            original_predictions=scores_before,
             data=originals.native,
-            output_names=self._outcome.response.output_names(before.shape[1]),
+            output_names=self._outcome.response.output_names(n_outputs),
             response_name=self._response_name,
             target_name=self._target_name,
         )
 
-    def _searches(
+    def _search_texts(
         self, originals: AskedRows, tokens: list[Tokens], answers: NDArray[np.intp]
     ) -> list[RemovalSearch | None]:
         """A finished `RemovalSearch` for each text; None if it satisfies the target."""
@@ -298,9 +300,9 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     def _search(
         self, tokens: list[Tokens], answers: NDArray[np.intp]
     ) -> list[RemovalSearch | None]:
-        """Search for the words of some texts, all in one call of the model a round."""
+        """Search for the words of some texts, with one call of the model per round."""
         finished: list[RemovalSearch | None] = [None] * len(tokens)
-        searches = list(map(self._start, tokens, answers))
+        searches = list(map(self._start_search, tokens, answers))
         # A search yields sets of words, and is sent the replies to them.
         replies: dict[int, list[tuple[float, bool]] | None]
         replies = dict.fromkeys(range(len(tokens)))
@@ -314,21 +316,23 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
                 except StopIteration as stop:
                     finished[i] = stop.value
                     next(progress)
-            replies = {**self._replies(asked, tokens, answers)}
+            replies = {**self._ask_about_sets(asked, tokens, answers)}
         return finished
 
-    def _start(self, tokens: Tokens, answer: int) -> Generator[Any, Any, RemovalSearch]:
+    def _start_search(
+        self, tokens: Tokens, answer: int
+    ) -> Generator[Any, Any, RemovalSearch]:
         """The search for the words of one text."""
         n_words = len(tokens.keys)
         max_removed = min(n_words, self.max_removed or n_words)
         hint = None
         if self._bag is not None and n_words:
-            hint = self._bag.hint(tokens, answer, max_removed)
+            hint = self._bag.removal_hints(tokens, answer, max_removed)
         first_sets, min_removed = ((), 1) if hint is None else hint
         limits = max_removed, self.max_iter, _MAX_SETS_OF_PROOF
         return smallest_removal(n_words, *limits, first_sets, min_removed)
 
-    def _replies(
+    def _ask_about_sets(
         self,
         asked: dict[int, NDArray[np.bool_]],
         tokens: list[Tokens],
@@ -345,28 +349,30 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         )
         replies: list[tuple[float, bool]] = []
         while pairs := list(islice(copies, batch_size)):
-            before = np.array([answer for answer, _ in pairs])
+            original_answers = np.array([answer for answer, _ in pairs])
             texts = [copy for _, copy in pairs]
-            margins = self._outcome.asked(self._like.like(texts)).margins(before)
+            asked_rows = self._outcome.asked(self._like.with_texts(texts))
+            margins = asked_rows.margins(original_answers)
             reaches = np.array(margins) >= 0
             # The model's own answers decide where the margins allow for the target.
             if reaches.any():
-                likely = self._like.like(list(compress(texts, reaches)))
-                reaches[reaches] = self._outcome.asked(likely).holds(before[reaches])
+                likely = self._like.with_texts(list(compress(texts, reaches)))
+                answers_of_likely = original_answers[reaches]
+                reaches[reaches] = self._outcome.asked(likely).holds(answers_of_likely)
             replies.extend(zip(margins, reaches, strict=True))
         remaining = iter(replies)
         return {i: list(islice(remaining, len(sets))) for i, sets in asked.items()}
 
 
-def _removed(tokens: Tokens, search: RemovalSearch | None) -> NDArray[np.bool_]:
+def _removed_words(tokens: Tokens, search: RemovalSearch | None) -> NDArray[np.bool_]:
     """Mask (n_words,) of the words that a search has found, if any."""
     if search is None or search.best is None:
         return np.zeros(len(tokens.keys), dtype=bool)
     return search.best
 
 
-def _result(search: RemovalSearch | None, holds: bool) -> _Result:
-    """The result of a search, and of asking the model about the text it found."""
+def _make_result(search: RemovalSearch | None, holds: bool) -> _Result:
+    """The result of a search; `holds` says if the model confirms the text found."""
     if search is None:
         return _Result("unchanged", "", True)
     if search.best is not None and holds:
@@ -385,7 +391,7 @@ def _result(search: RemovalSearch | None, holds: bool) -> _Result:
     return _Result("failed", f"{sets} that the model was asked about is enough", False)
 
 
-def _where(mask: NDArray[np.bool_], entries: list[Any]) -> list[Any]:
+def _none_where_failed(mask: NDArray[np.bool_], entries: list[Any]) -> list[Any]:
     """Entries, None where the mask is False."""
     return [
         entry if valid else None for entry, valid in zip(entries, mask, strict=True)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
-# Ratio of second to first differences below which a response counts as smooth: those
-# of a jump are equal, those of a curve fall with the step. Chosen by hand.
+# Ratio of second to first differences below which a response counts as smooth: it is 1
+# at a jump, and falls with the step on a curve. Chosen by hand.
 _MAX_CURVATURE = 0.1
 # Relative rounding error of differences.
 _ROUNDING = 1e-11
@@ -194,32 +194,34 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         "method": [StrOptions({"auto", "search"})],
     }
 
-    _tried: ClassVar[str] = "near the rows of fit, nor by descent"
+    _where_searched: ClassVar[str] = "near the rows of fit, nor by descent"
 
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
         super()._fit_search(sample, outcome, actionability)
-        self._numbers = np.flatnonzero(actionability.moving)
+        self._numbers = np.flatnonzero(actionability.movable)
         self._margin_aim = min(self.tolerance, self._margin_aim)
-        smooth = self.method == "auto" and self._is_smooth(outcome, actionability)
-        self.method_ = "differences" if smooth else "search"
-        if not smooth:
+        is_smooth = self.method == "auto" and self._is_smooth(outcome, actionability)
+        self.method_ = "differences" if is_smooth else "search"
+        if not is_smooth:
             self._max_steps = self.max_iter
 
     def _is_smooth(self, outcome: TargetOutcome, actionability: Actionability) -> bool:
-        """Whether differences of the response are those of a smooth one."""
+        """Whether differences of the response show that it is smooth."""
         if not len(self._numbers):
             return False
         problem = SearchProblem(outcome, actionability, self._test_rows)
         index = np.arange(problem.rows.n_rows)
         margins, below, above, _ = self._differences(problem, problem.values, index)
         margins = margins[:, None]
-        first, second = np.abs(above - below), np.abs(above - 2 * margins + below)
-        slopes = first > _ROUNDING * (1 + np.abs(margins))
-        is_straight = slopes & (second < _MAX_CURVATURE * first)
-        most_rows_slope = slopes.any(axis=1).mean() >= 0.5
-        return bool(most_rows_slope and is_straight.sum() >= 0.5 * slopes.sum())
+        first_differences = np.abs(above - below)
+        second_differences = np.abs(above - 2 * margins + below)
+        has_slope = first_differences > _ROUNDING * (1 + np.abs(margins))
+        is_straight = second_differences < _MAX_CURVATURE * first_differences
+        is_straight &= has_slope
+        most_rows_slope = has_slope.any(axis=1).mean() >= 0.5
+        return bool(most_rows_slope and is_straight.sum() >= 0.5 * has_slope.sum())
 
     def _differences(
         self,
@@ -228,7 +230,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         index: NDArray[np.intp],
     ) -> _Differences:
         """The model's margins at encoded rows and around them."""
-        trials, owner, between = problem.around(values, index, self._numbers)
+        trials, owner, between = problem.shifted_copies(values, index, self._numbers)
         margins = problem.margins(np.vstack([values, trials]), np.append(index, owner))
         at_values, at_trials = np.split(margins, [len(values)])
         below, above = at_trials.reshape(2, *between.shape)
@@ -238,16 +240,18 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     def _n_asked_per_row(self) -> int:
         return 2 * (len(self._numbers) + 1) * (_N_FURTHER_STARTS + 2)
 
-    def _candidates(
+    def _find_candidates(
         self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
     ) -> Candidates:
         if self.method_ == "search":
             return starts.take(np.arange(0))
-        begins = self._begins(problem, index, starts)
-        values, _ = self._along_slopes(problem, begins)
-        values = problem.actionability.away(values, problem.values[begins.owner])
-        values = problem.projected(values, begins.owner)
-        return Candidates(values, begins.owner).on_target(problem)
+        all_starts = self._descent_starts(problem, index, starts)
+        values, _ = self._descend(problem, all_starts)
+        values = problem.actionability.step_away(
+            values, problem.values[all_starts.owner]
+        )
+        values = problem.projected(values, all_starts.owner)
+        return Candidates(values, all_starts.owner).on_target(problem)
 
     @property
     def n_iter_(self) -> int:
@@ -258,76 +262,79 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         if not len(index):
             return 0
         if self.method_ == "search":
-            _, n_steps = self._by_coordinates(problem, index)
+            _, n_steps = self._search_coordinates(problem, index)
         else:
             no_starts = Candidates(problem.values[:0], index[:0])
-            begins = self._begins(problem, index, no_starts)
-            _, n_steps = self._along_slopes(problem, begins)
+            all_starts = self._descent_starts(problem, index, no_starts)
+            _, n_steps = self._descend(problem, all_starts)
         return n_steps
 
-    def _begins(
+    def _descent_starts(
         self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
     ) -> Candidates:
-        """Starts of descents: the rows, known rows, the best changes of a category."""
+        """Starts of descents: the rows, near starts, the best changes of a category."""
         rows = Candidates(problem.values[index], index)
         blocks = [rows, starts.nearest(problem, _N_FURTHER_STARTS)]
         is_category = problem.actionability.categorical[self._grid_columns]
-        columns, levels = (
-            self._grid_columns[is_category],
-            self._grid_values[is_category],
-        )
+        columns = self._grid_columns[is_category]
+        levels = self._grid_values[is_category]
         if len(columns):
             owner = np.repeat(index, len(columns))
-            trials, trial = problem.values[owner], np.arange(len(owner))
-            trials[trial, np.tile(columns, len(index))] = np.tile(levels, len(index))
+            trials = problem.values[owner]
+            cells = np.arange(len(owner)), np.tile(columns, len(index))
+            trials[cells] = np.tile(levels, len(index))
             trials = problem.projected(trials, owner)
             margins = problem.margins(trials, owner)
             best = nearest_of_each(-margins, owner, _N_FURTHER_STARTS)
             blocks.append(Candidates(trials, owner).take(best))
-        return Candidates.joined(blocks)
+        return Candidates.of_blocks(blocks)
 
-    def _along_slopes(
+    def _descend(
         self, problem: SearchProblem, starts: Candidates
     ) -> tuple[NDArray[np.float64], int]:
-        """Rows at the ends of descents along the numbers that vary; their steps."""
-        begins, owner = starts
+        """Rows at the ends of descents along the numbers that vary; number of steps."""
+        start_values, owner = starts
         # Differences over steps would be coarse.
-        problem = problem.under(problem.actionability.without("steps"))
+        problem = problem.with_actionability(
+            problem.actionability.without_limits("steps")
+        )
         numbers, costs = self._numbers, problem.actionability.costs[self._numbers]
         origins = problem.values[owner][:, numbers]
         # Filled entries move from where they start.
-        origins = np.where(np.isnan(origins), begins[:, numbers], origins)
+        origins = np.where(np.isnan(origins), start_values[:, numbers], origins)
         limits = problem.actionability.limits(problem.values[owner])
         low, high = ((ends[:, numbers] - origins) * costs for ends in limits)
         # Missing entries stay: their limits and changes are zero.
         low, high = np.where(np.isnan(low), 0, low), np.where(np.isnan(high), 0, high)
 
-        def encoded(
+        def encode_points(
             points: NDArray[np.float64], rows: NDArray[np.intp]
         ) -> NDArray[np.float64]:
-            """Rows of the table at points in the unit of the distance."""
-            values = begins[rows]
+            """Rows of the table at points, changes in the unit of the distance."""
+            values = start_values[rows]
             values[:, numbers] = origins[rows] + points / costs
             return problem.projected(values, owner[rows])
 
-        def scaled(
+        def scale_values(
             values: NDArray[np.float64], rows: NDArray[np.intp]
         ) -> NDArray[np.float64]:
+            """Points, changes in the unit of the distance, of rows of the table."""
             return np.nan_to_num((values[:, numbers] - origins[rows]) * costs)
 
         def evaluate(
             points: NDArray[np.float64], rows: NDArray[np.intp]
         ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-            values = encoded(points, rows)
+            values = encode_points(points, rows)
             margins, below, above, distances = self._differences(
                 problem, values, owner[rows]
             )
             gradients = np.zeros_like(distances)
             np.divide(above - below, distances, out=gradients, where=distances > 0)
-            return scaled(values, rows), margins, gradients
+            return scale_values(values, rows), margins, gradients
 
-        start = scaled(begins, np.arange(len(begins)))
+        every_row = np.arange(len(start_values))
+        start = scale_values(start_values, every_row)
         points, n_steps = penalised_descent(
             start, low, high, evaluate, aim=self._margin_aim, max_iter=self.max_iter
         )
-        return encoded(points, np.arange(len(begins))), n_steps
+        return encode_points(points, every_row), n_steps

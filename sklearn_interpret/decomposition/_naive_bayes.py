@@ -104,6 +104,7 @@ class NaiveBayesContributions(BaseAttribution):
 
     def _attribute(self, rows: Rows) -> Attributions:
         n_classes, n_outputs = self._odds.contrasts.shape
+        # Of each column, as doubles: three arrays by class, and the terms by output.
         row_bytes = 8 * len(self._odds.step.columns) * (3 * n_classes + n_outputs)
         batches = slices(rows.n_rows, rows_in_memory(row_bytes + rows.row_bytes))
         terms = [self._odds.terms(rows.sliced(batch).native) for batch in batches]

@@ -156,22 +156,22 @@ class NeighborContributions(BaseInspector):
         self.output_names_ = response.output_names(n_outputs)
 
     def _check_training_rows(self, rows: Rows, model: BaseEstimator) -> None:
-        """Refuse rows that the model does not find among its own."""
+        """Refuse rows that are not the training rows of the model."""
         agrees = model.n_samples_fit_ == rows.n_rows
         if agrees:
             n_checked = min(_CHECKED_ROWS, rows.n_rows)
             index = np.linspace(0, rows.n_rows - 1, n_checked).astype(np.intp)
             checked = rows.take(index).native
             _, neighbors = model.kneighbors(self._step.inputs(checked), 1)
-            nearest = self._numbers(rows.take(neighbors[:, 0]).native)
-            agrees = np.allclose(nearest, self._numbers(checked), rtol=1e-6)
+            nearest = self._model_inputs(rows.take(neighbors[:, 0]).native)
+            agrees = np.allclose(nearest, self._model_inputs(checked), rtol=1e-6)
         if not agrees:
             raise ValueError(
                 f"The model was trained on other rows ({model.n_samples_fit_} of them) "
                 f"than these {rows.n_rows}: pass its training rows to fit."
             )
 
-    def _numbers(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _model_inputs(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows as the model gets them, an array of numbers."""
         inputs = check_array(self._step.inputs(X), accept_sparse="csr")
         inputs = inputs.toarray() if hasattr(inputs, "toarray") else inputs
@@ -193,7 +193,7 @@ class NeighborContributions(BaseInspector):
             rows, with neighbours and their distances.
         """
         rows, model = self._check_rows(X, reset=False), self._step.model
-        # First: the model refuses weights that sum to zero.
+        # Predictions come first: the model then refuses weights that sum to zero.
         predictions = self._response(rows.native)
         distances, neighbors = model.kneighbors(self._step.inputs(rows.native))
         weights = np.asarray(vote_weights(model, distances), dtype=np.float64)
@@ -220,19 +220,20 @@ class NeighborContributions(BaseInspector):
     def _feature_distances(
         self, rows: Rows, neighbors: NDArray[np.intp]
     ) -> NDArray[np.float64] | None:
-        """Distances along each feature (m, k, n_features), or None.
+        """Distances along each feature, (m, k, n_features).
 
-        There are none where the metric has no terms by feature.
+        None if the metric is no sum over the features.
         """
         step = self._step
         if distance_terms(step.model, np.empty((0, len(step.columns)))) is None:
             return None
-        training, blocks = self._numbers(self._training_data), []
+        training, blocks = self._model_inputs(self._training_data), []
+        # Of each neighbour: differences, distances, their sums by feature, as doubles.
         row_bytes = 8 * 3 * neighbors.shape[1] * len(step.columns)
         for batch in slices(rows.n_rows, rows_in_memory(row_bytes)):
-            numbers = self._numbers(rows.sliced(batch).native)
+            numbers = self._model_inputs(rows.sliced(batch).native)
             terms = distance_terms(
                 step.model, numbers[:, None] - training[neighbors[batch]]
             )
-            blocks.append(step.by_column(np.asarray(terms), axis=2))
+            blocks.append(step.sum_by_input_column(np.asarray(terms), axis=2))
         return np.concatenate(blocks)

@@ -138,7 +138,7 @@ class TreePathContributions(BaseAttribution):
         trees = explained_response(self.estimator_, self.response_method, self.target)
         if not trees.additive:
             raise UnreadableModelError(
-                f'{trees.refusal} response_method="auto" explains the sum.'
+                f'{trees.why_not_additive} response_method="auto" explains the sum.'
             )
         return trees
 
@@ -177,16 +177,16 @@ class TreePathContributions(BaseAttribution):
         if rows.n_rows != 1:
             raise ValueError(f"X has {rows.n_rows} rows; one is needed.")
         first_predictor, *_ = inner_predictors(self.estimator_)
-        encoded = first_predictor.described(rows)
+        encoded = first_predictor.describe_columns(rows)
         return decision_path(self._trees, rows, tree, self._names, encoded)
 
     def _attribute(self, rows: Rows) -> Attributions:
         trees = self._trees
-        asks_model = not (self._follows_trees and trees.takes(rows))
+        asks_model = not (self._follows_trees and trees.surely_accepts(rows))
         coded = trees.codes(rows)
-        step = rows_in_memory(coded.row_bytes + self._paths.row_bytes)
+        block_rows = rows_in_memory(coded.row_bytes + self._paths.row_bytes)
         blocks = []
-        for batch in slices(rows.n_rows, step):
+        for batch in slices(rows.n_rows, block_rows):
             values, predictions = self._paths.values(coded[batch])
             if asks_model:
                 predictions = trees.predictions(rows.sliced(batch).native)

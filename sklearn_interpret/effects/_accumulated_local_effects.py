@@ -34,7 +34,7 @@ from sklearn_interpret.effects._base import (
 )
 from sklearn_interpret.effects._local_effects import (
     local_effects,
-    reordered,
+    reorder_levels,
     similar_levels_first,
 )
 from sklearn_interpret.exceptions import EmptyIntervalWarning
@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret._model.rows.base import Rows
 
-# Largest number of narrow intervals, of which n_intervals="auto" joins neighbours.
+# n_intervals="auto" joins neighbours among narrow intervals, at most this many. Chosen
+# by hand: each takes differences of its rows.
 _MOST_NARROW = 100
-# Rows of each of them: the fewest from which the spread of differences is estimated.
+# Rows of a narrow interval: fewer do not tell the spread of differences.
 _ROWS_OF_NARROW = 5
 
 
@@ -227,8 +228,8 @@ default="similarity"
     intervals_low_: list[NDArray[np.float64] | None] = field(init=False)
     intervals_high_: list[NDArray[np.float64] | None] = field(init=False)
 
-    _points = "edges_"
-    _numbers = {
+    _points_attribute = "edges_"
+    _number_attributes = {
         "value": "effects_",
         "standard_error": "standard_errors_",
         "low": "intervals_low_",
@@ -266,21 +267,21 @@ default="similarity"
     def _make_axis(self, sample: Sample, request: AxisRequest) -> Axis:
         axis = make_interval_axis(self, sample, request)
         has_order = request.custom is not None or not axis.categorical
-        return axis if has_order else self._ordered(axis, sample)
+        return axis if has_order else self._order_levels(axis, sample)
 
-    def _ordered(self, axis: Axis, sample: Sample) -> Axis:
-        """The axis with its levels in the order in which they are accumulated."""
+    def _order_levels(self, axis: Axis, sample: Sample) -> Axis:
+        """The axis with its levels in the order in which effects are accumulated."""
         rows, columns = sample.rows, axis.columns
-        orders = self._custom_orders(rows)
+        orders = self._resolve_custom_orders(rows)
         key = axis.name if len(columns) > 1 else columns[0]
         if key in orders:
-            return reordered(axis, _custom_order(axis, orders[key]))
+            return reorder_levels(axis, _positions_of_levels(axis, orders[key]))
         has_order = len(columns) == 1 and rows.is_ordered(columns[0])
         if has_order or self.categorical_order == "sorted":
             return axis
         return similar_levels_first(axis, sample, self.categorical_features_)
 
-    def _custom_orders(self, rows: Rows) -> dict[Any, Any]:
+    def _resolve_custom_orders(self, rows: Rows) -> dict[Any, Any]:
         """The user's orders, by column or name of a group."""
         if not isinstance(self.categorical_order, dict):
             return {}
@@ -300,7 +301,9 @@ default="similarity"
         return orders
 
     def _measure(self, sample: Sample, response: Response) -> int:
-        self._custom_orders(sample.rows)  # checks all names, also of other features
+        self._resolve_custom_orders(
+            sample.rows
+        )  # checks all names, also of other features
         if self.n_intervals == "auto":
             self._choose_intervals(sample, response)
         self.edges_ = [
@@ -334,7 +337,7 @@ default="similarity"
         return len(self._effects[0])
 
     def _choose_intervals(self, sample: Sample, response: Response) -> None:
-        """Replace the narrow intervals of features alone by their best unions."""
+        """Join narrow intervals of single features into unions of least error."""
         entries = [
             entry
             for entry, (axis, *second) in enumerate(self.axes_)
@@ -354,10 +357,10 @@ default="similarity"
                 edges = least_error_edges(
                     axis.values, weights, effect.local, effect.local_error
                 )
-                self.axes_[entry] = (reordered(axis, edges),)
+                self.axes_[entry] = (reorder_levels(axis, edges),)
 
     def _set_effects(self, effects: list[LocalEffects]) -> None:
-        """Set the fitted attributes but the intervals."""
+        """Set the fitted attributes, except the ends of the bands."""
         self._effects = [effect.effect(centred=self.centered) for effect in effects]
         self.effects_ = [drop_single_output(effect) for effect in self._effects]
         self.local_effects_ = [
@@ -375,6 +378,7 @@ default="similarity"
         ]
 
     def _warn_if_empty(self, effects: list[LocalEffects]) -> None:
+        """Warn of single features that have intervals without rows."""
         for axes, effect in zip(self.axes_, effects, strict=True):
             empty = effect.step_weights == 0
             if len(axes) == 1 and empty.any():
@@ -394,14 +398,14 @@ default="similarity"
     ) -> None:
         """Set the ends of the bands, by bootstrap if `nodes` of rows are given.
 
-        Pairs have bands by bootstrap alone.
+        Pairs have bands only by bootstrap.
         """
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(effects))
         self.intervals_low_, self.intervals_high_ = [], []
         for effect, values, seed in zip(effects, self._effects, seeds, strict=True):
             if nodes is not None:
-                low, high = self._bootstrap(effect, level, nodes, sample, seed)
+                low, high = self._bootstrap_band(effect, level, nodes, sample, seed)
             elif len(effect.steps.axes) == 1:
                 half_width = ndtri((1 + level) / 2) * effect.effect_error
                 low, high = values - half_width, values + half_width
@@ -412,7 +416,7 @@ default="similarity"
             self.intervals_low_.append(drop_single_output(low))
             self.intervals_high_.append(drop_single_output(high))
 
-    def _bootstrap(
+    def _bootstrap_band(
         self,
         effect: LocalEffects,
         level: float,
@@ -428,7 +432,7 @@ default="similarity"
             # Resampled rows are weights of the same differences: no new responses.
             index = rng.integers(n_rows, size=n_rows)
             weights = sample.weights * np.bincount(index, minlength=n_rows)
-            resampled = effect.reweighted(nodes, weights)
+            resampled = effect.with_weights(nodes, weights)
             draws.append(resampled.effect(centred=self.centered))
         tail = (1 - level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)
@@ -441,8 +445,8 @@ default="similarity"
         return curve_at(axis, rows, self._effects[entry])
 
 
-def _custom_order(axis: Axis, levels: Iterable[Any]) -> NDArray[np.intp]:
-    """Positions of the axis' levels in the user's order."""
+def _positions_of_levels(axis: Axis, levels: Iterable[Any]) -> NDArray[np.intp]:
+    """Positions of the axis' levels, in the order of the user."""
     codes = {label_key(label): code for code, label in enumerate(axis.values)}
     try:
         order = [codes.get(label_key(label), -1) for label in levels]

@@ -1,7 +1,7 @@
 """How axes of effects are made: of intervals, or of the points of grids.
 
-Each function is a method of an estimator, which is its first argument: a class takes
-the three that its axes need as attributes.
+Each function is a method of an estimator, which is its first argument: a class has as
+attributes the three functions that its axes need (size, quantiles, axis).
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from sklearn_interpret._model.rows.sample import Sample
 
 # Default number of intervals of a feature: forty follow a curve closely.
 _MOST_INTERVALS = 40
-# A pair has the square of its number as cells, whose estimates are noisy with fewer
-# rows each than this; but it has at least this number of intervals of each feature.
+# A pair of n intervals has n * n cells. With fewer rows in a cell than this, its
+# estimate is noisy.
 _ROWS_PER_CELL = 10
+# Fewest intervals of each feature of a pair, however few rows there are.
 _FEWEST_OF_A_PAIR = 4
 
 INTERVAL_CONSTRAINTS: dict[str, Any] = {
@@ -47,7 +48,7 @@ class AxisRequest(NamedTuple):
 def make_interval_axis(
     inspector: Any, sample: Sample, request: AxisRequest, **kwargs: Any
 ) -> Axis:
-    """Axis of intervals, or of levels: of accumulated local effects, the M-plot."""
+    """Axis of intervals or levels, for accumulated local effects and the M-plot."""
     columns, name, size, custom = request
     if inspector._is_level_axis(columns):
         return level_axis(sample, columns, name, custom=custom)
@@ -98,7 +99,7 @@ def grid_quantiles(
 
 
 def make_grid_axis(inspector: Any, sample: Sample, request: AxisRequest) -> Axis:
-    """Axis of grid points, or of levels: of partial dependence and its curves."""
+    """Axis of grid points or levels, for partial dependence and curves of rows."""
     columns, name, size, custom = request
     _check_percentiles(inspector.percentiles)
     if inspector._is_level_axis(columns):
@@ -120,7 +121,7 @@ def make_grid_axis(inspector: Any, sample: Sample, request: AxisRequest) -> Axis
 
 
 def _check_percentiles(percentiles: Sequence[float]) -> None:
-    """Refuse percentiles that are no range."""
+    """Refuse percentiles other than two increasing numbers from 0 to 1."""
     are_shares = len(percentiles) == 2 and all(
         isinstance(p, Real) and 0 <= p <= 1 for p in percentiles
     )

@@ -1,8 +1,9 @@
 """Base of the effect estimators: features, axes, output columns.
 
-An *entry* is what an effect is of: a feature or a group, or a pair of them. It has an
-axis for each (`axes_`). After the base come the functions that estimators share: curves
-at rows, sums of rows along axes, and grids of replaced values.
+An *entry* is a feature, a feature group, or a pair of these, whose effect is measured.
+It has an axis for each feature or group (`axes_`). After the base come the functions
+that estimators share: curves at rows, sums of rows along axes, and grids of replaced
+values.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sklearn_interpret._inspectors.sklearn_bases import (
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows import features
@@ -52,8 +53,8 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     """Base of the effect estimators.
 
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
-    (`_measure`) and rates features (`_importance`). Its table has the attributes
-    `_numbers`, effects and errors by column, at the `_points`.
+    (`_measure`) and rates features (`_importance`). Its table has effects and errors,
+    the attributes `_number_attributes` by column, at the points of `_points_attribute`.
     """
 
     features: Any
@@ -69,9 +70,8 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     _for_any_model = 'method="auto" takes any model.'
     # Largest number of features in an entry.
     _max_order = 2
-    # Attribute with the points of the entries, and attributes by column of the table.
-    _points: ClassVar[str]
-    _numbers: ClassVar[dict[str, str]]
+    _points_attribute: ClassVar[str]
+    _number_attributes: ClassVar[dict[str, str]]
 
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
@@ -93,7 +93,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         )
         self._left_out: list[str] = []
         if self.features is None:
-            entries = self._treatable(entries, groups, rows)
+            entries = self._drop_untreatable(entries, groups, rows)
         custom = features.resolve_keys(
             self.custom_values,
             names,
@@ -118,8 +118,8 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         self._refuse_overlap()
         n_outputs = self._measure(sample, response)
         self.output_names_ = response.output_names(n_outputs)
-        if self._one_way:
-            self.feature_importances_ = self._importances()
+        if self._one_way_entries:
+            self.feature_importances_ = self._feature_importances()
 
     def _set_axes(
         self,
@@ -128,9 +128,9 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         columns: dict[int | str, tuple[int, ...]],
         custom: dict[Any, Any],
     ) -> Sample:
-        """Set the axes of all entries; return the sample that knows their values.
+        """Set the axes of all entries; return the sample with the summaries for them.
 
-        A player has its `columns`, maybe `custom` values, and one axis of each size.
+        `columns` and `custom` values are by player, which has an axis of each size.
         """
         sizes = [
             self._size_of_axes(sample, [columns[player] for player in entry])
@@ -142,7 +142,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             for player in entry
             if custom.get(player) is None
         ]
-        sample = self._summarised(sample, automatic)
+        sample = self._summarise_sample(sample, automatic)
         axes_by_size: dict[tuple[int | str, int], Axis] = {}
         self.axes_ = []
         for entry, size in zip(entries, sizes, strict=True):
@@ -162,17 +162,18 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         }
         return sample
 
-    def _treatable(
+    def _drop_untreatable(
         self,
         entries: list[tuple[int | str, ...]],
         groups: Mapping[str, Sequence[int]],
         rows: Rows,
     ) -> list[tuple[int | str, ...]]:
-        """The entries of columns that are numbers, dates or levels; others are named.
+        """The entries whose columns are numbers, dates or levels.
 
-        If there are none, all entries are left, for the error to say why.
+        The other columns are named in `_left_out`. If no entry is left, all entries are
+        returned, and the error that they raise says why.
         """
-        untreatable = features.untreatable(rows, self.categorical_features_)
+        untreatable = features.untreatable_columns(rows, self.categorical_features_)
         treatable: list[tuple[int | str, ...]] = [
             (player,)
             for (player,) in entries
@@ -182,13 +183,13 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         ]
         if not treatable or len(treatable) == len(entries):
             return entries
-        self._left_out = features.named_as_left_out(rows, untreatable)
+        self._left_out = features.warn_of_left_out(rows, untreatable)
         return treatable
 
-    def _summarised(
+    def _summarise_sample(
         self, sample: Sample, sizes: Iterable[tuple[tuple[int, ...], int]]
     ) -> Sample:
-        """The sample that knows what axes of some columns and sizes need."""
+        """The sample with summaries for the axes of some columns and sizes."""
         quantiles: dict[int, NDArray[np.float64] | None] = {}
         level_sets, most_distinct = [], 0
         for columns, size in sizes:
@@ -197,13 +198,13 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
                 continue
             (j,) = columns
             most_distinct = max(most_distinct, size)
-            # None, all values, outweighs any quantiles.
+            # None stands for all values, which contain any quantiles.
             earlier = quantiles.get(j, np.empty(0))
             needed = self._quantiles_of(sample.rows, j, size)
             quantiles[j] = None
             if earlier is not None and needed is not None:
                 quantiles[j] = np.union1d(earlier, np.asarray(needed, np.float64))
-        return sample.summarised(quantiles, level_sets, most_distinct)
+        return sample.with_values_and_levels(quantiles, level_sets, most_distinct)
 
     @abstractmethod
     def _quantiles_of(self, rows: Rows, column: int, size: int) -> ArrayLike | None:
@@ -211,31 +212,31 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
 
     @abstractmethod
     def _size_of_axes(self, sample: Sample, entry: Sequence[tuple[int, ...]]) -> int:
-        """Largest number of points or intervals of the axes of one entry."""
+        """Largest number of points, or intervals, of the axes of one entry."""
 
     @abstractmethod
     def _make_axis(self, sample: Sample, request: AxisRequest) -> Axis:
-        """Axis of one feature or group, from custom values where these are given."""
+        """Axis of one feature or group, from custom values if they are given."""
 
     @abstractmethod
     def _measure(self, sample: Sample, response: Response) -> int:
         """Set the method's fitted attributes; return the number of outputs."""
 
-    def _importances(self) -> NDArray[np.float64]:
+    def _feature_importances(self) -> NDArray[np.float64]:
         """Importance of each feature, (n_features,)."""
         importances = np.zeros(self.n_features_in_)
-        for entry in self._one_way:
+        for entry in self._one_way_entries:
             importances[list(self.features_[entry])] = self._importance(entry)
         return importances
 
     @abstractmethod
     def _importance(self, entry: int) -> float:
-        """Importance of the feature, or of each of the group, of a one-way entry."""
+        """Importance of a one-way entry's feature, or of each feature of its group."""
 
     def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         """Effect of a one-way entry at each of the rows: (n_rows, n_outputs).
 
-        Filled by effects whose `transform` is that of this class.
+        Subclasses with a `transform` of their own do not need it.
         """
         raise NotImplementedError
 
@@ -248,10 +249,11 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
                 )
 
     def _is_level_axis(self, columns: tuple[int, ...]) -> bool:
-        """Whether an axis has levels: of a category, or the joint ones of a group."""
+        """Whether an axis has levels: those of a category, or joint ones of a group."""
         return len(columns) > 1 or bool(self.categorical_features_[columns[0]])
 
     def _warn_if_constant(self, axis: Axis) -> None:
+        """Warn of a feature with fewer than two distinct values."""
         if axis.categorical:
             n_values = len({label_key(value) for value in axis.values})
         else:
@@ -273,16 +275,16 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         """
         blocks = []
         for entry in range(len(self.axes_)):
-            blocks += self._blocks_of(entry, self._numbers)
+            blocks += self._entry_blocks(entry, self._number_attributes)
         return blocks
 
-    def _blocks_of(
+    def _entry_blocks(
         self,
         entry: int,
         attributes: dict[str, str],
         rows: NDArray[np.intp] | None = None,
     ) -> list[dict[str, Any]]:
-        """Lines of an entry; with `rows` each number is that of one of them."""
+        """Lines of an entry; with `rows`, a line for each row and point."""
         n_axes = len(self.axes_[entry])
         numbers = {
             column: with_outputs(values[entry], n_axes + (rows is not None))
@@ -290,7 +292,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             if (values := getattr(self, name, None)) is not None
             and values[entry] is not None
         }
-        points = getattr(self, self._points)[entry]
+        points = getattr(self, self._points_attribute)[entry]
         points = (points,) if n_axes == 1 else points
         names = [axis.name for axis in self.axes_[entry]]
         return effect_blocks(names, points, numbers, self.output_names_, rows)
@@ -299,12 +301,12 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         return {"value": self._response_name}
 
     @property
-    def _one_way(self) -> list[int]:
+    def _one_way_entries(self) -> list[int]:
         """Positions of the entries of one feature or group."""
         return [entry for entry, axes in enumerate(self.axes_) if len(axes) == 1]
 
     def _entries_to_transform(self) -> list[int]:
-        entries = self._one_way
+        entries = self._one_way_entries
         if not entries:
             raise ValueError(
                 f"{type(self).__name__}.transform returns the effects of single "
@@ -371,18 +373,18 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
     get_feature_names_out = feature_names_out
 
     def _column_names(self, input_features: ArrayLike | None) -> list[str]:
-        """Names of features, followed by that of the output if there are several."""
+        """Names of features, each followed by an output's name if there are several."""
         axes = [self.axes_[entry][0] for entry in self._entries_to_transform()]
         players = [(axis.columns, axis.name) for axis in axes]
         names, outputs = self._names_out(input_features, players)
         return [
             f"{name}{suffix}{output}"
             for name, axis in zip(names, axes, strict=True)
-            for suffix in self._suffixes(axis)
+            for suffix in self._column_suffixes(axis)
             for output in outputs
         ]
 
-    def _suffixes(self, axis: Axis) -> list[str]:
+    def _column_suffixes(self, axis: Axis) -> list[str]:
         """Suffixes of a feature's name, one per column of `transform`."""
         return [""]
 
@@ -403,7 +405,7 @@ def curve_at(
 def deviation_of_curves(
     curves: NDArray[np.float64], sums: NDArray[np.float64]
 ) -> float:
-    """Weighted standard deviation over the rows, the mean over outputs.
+    """Weighted standard deviation over the rows, averaged over outputs.
 
     `curves` (k, n_points) are in the order of the axis; `sums` are the `grid_sums` of
     the rows.
@@ -414,21 +416,23 @@ def deviation_of_curves(
 def sums_of_entries(
     entries: Sequence[tuple[Axis, ...]], with_pairs: bool, sample: Sample
 ) -> list[Any]:
-    """Sums of the rows along the axis of each entry; of pairs weights, or zero."""
+    """Sums of the rows along each entry's axis; for pairs weights of points, or 0."""
     total: list[Any] = [0.0] * len(entries)
     for block in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
         rows, weights = sample.rows.sliced(block), sample.weights[block]
         for entry, axes in enumerate(entries):
             if len(axes) == 1:
-                total[entry] = total[entry] + _sums(axes[0], rows, weights)
+                total[entry] = total[entry] + _sums_on_grid(axes[0], rows, weights)
             elif with_pairs:
                 total[entry] = total[entry] + _grid_weights(axes, rows, weights)
     return total
 
 
-def _sums(axis: Axis, rows: Rows, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sums_on_grid(
+    axis: Axis, rows: Rows, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Sums of the rows by point of the sorted grid, missing values last."""
-    low, share = _position(axis, rows)
+    low, share = _grid_position(axis, rows)
     is_unknown = np.isnan(share)
     if is_unknown.any():
         low = np.where(is_unknown, len(axis.values), low)
@@ -443,7 +447,7 @@ def _grid_weights(
     shape = tuple(len(axis.values) for axis in axes)
     if 0 in shape:
         return np.zeros(0)
-    lows, shares = zip(*[_position(axis, rows) for axis in axes], strict=True)
+    lows, shares = zip(*[_grid_position(axis, rows) for axis in axes], strict=True)
     is_known = ~np.isnan(shares).any(axis=0)
     totals = np.empty(shape)
     points = np.ix_(*[axis.order for axis in axes])
@@ -456,10 +460,12 @@ def _grid_weights(
     return totals.ravel()
 
 
-def _position(axis: Axis, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Left neighbour of each row on a sorted axis, and the share of the way onwards.
+def _grid_position(
+    axis: Axis, rows: Rows
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Left neighbour of each row's value on a sorted axis, and relative distance to it.
 
-    The share is NaN where the value is missing, or an unknown level.
+    The distance is a share of the step to the next point, NaN for unknown values.
     """
     if axis.categorical:
         codes = axis.codes(rows)
@@ -481,7 +487,7 @@ def distinct_axes(
 
 
 def one_or_pair(values: Sequence[Any]) -> Any:
-    """The value of the axis of an entry, or the pair of those of its two axes."""
+    """The value of an entry's only axis, or the pair of values of its two axes."""
     return values[0] if len(values) == 1 else tuple(values)
 
 
@@ -490,7 +496,8 @@ def grid_replacement(
 ) -> Replacement:
     """All points of the grid over one or two axes, the last axis fastest.
 
-    For a single column, `levels` are the grid's levels and further ones after them.
+    For a single column, `levels` are the levels of the grid, followed by further
+    levels.
     """
     if levels is not None:
         variants = np.arange(len(levels))[None]
@@ -516,7 +523,7 @@ def row_curves(
     n_jobs: int | None = None,
 ) -> list[NDArray[np.float64]]:
     """Responses of each row along each grid: list of (k, n_rows, n_variants)."""
-    model = replaced(method, response, rows, grids)
+    model = choose_evaluator(method, response, rows, grids)
     all_curves = []
     blocks_of_grids = model.responses(_Block.of_responses, n_jobs=n_jobs)
     for grid, blocks in zip(grids, blocks_of_grids, strict=True):
@@ -543,5 +550,5 @@ class _Block(NamedTuple):
         variants: slice,
         responses: NDArray[np.float64],
     ) -> _Block:
-        """The block, as `responses` of a model hands it: of rows next to each other."""
+        """The block of adjacent rows that `responses` of a model passes on."""
         return cls(slice(index[0], index[-1] + 1), variants, responses)

@@ -20,7 +20,7 @@ from sklearn_interpret._model.responses.response import (
 )
 from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret._model.rows.dates import as_dates
-from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret._model.rows.partitioned import merge_states
 from sklearn_interpret.effects._axes import (
     INTERVAL_CONSTRAINTS,
     interval_quantiles,
@@ -167,8 +167,8 @@ class ConditionalDependence(BaseEffect):
     _make_axis = partialmethod(make_interval_axis, make_edges=conditioning_edges)
     _size_of_axes, _quantiles_of = number_of_intervals, interval_quantiles
 
-    _points = "centers_"
-    _numbers = {"value": "average_", "standard_error": "standard_errors_"}
+    _points_attribute = "centers_"
+    _number_attributes = {"value": "average_", "standard_error": "standard_errors_"}
 
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,
@@ -177,7 +177,8 @@ class ConditionalDependence(BaseEffect):
 
     def _measure(self, sample: Sample, response: Response) -> int:
         task = partial(_moments_of_entries, self.axes_, response)
-        entries: list[_CellMoments] = sample.map_reduce(task, merged)
+        entries: list[_CellMoments] = sample.map_reduce(task, merge_states)
+        n_outputs = entries[0].responses.mean.shape[1]
         self.edges_, self.centers_, self.interval_counts_ = [], [], []
         self._averages, errors = [], []
         for axes, cells in zip(self.axes_, entries, strict=True):
@@ -188,12 +189,11 @@ class ConditionalDependence(BaseEffect):
             ordered = not any(axis.categorical for axis in axes)
             cell_error = cell_errors(moments, ordered=ordered)
             cell_error = np.where(is_empty, np.nan, cell_error)
-            n_outputs = means.shape[1]
             self._averages.append(means.T.reshape(n_outputs, *shape))
             errors.append(cell_error.T.reshape(n_outputs, *shape))
             self.interval_counts_.append(moments.weight.reshape(shape))
             self.edges_.append(one_or_pair([axis.displayed for axis in axes]))
-            centers = list(map(_centers, axes, cells.features))
+            centers = list(map(_cell_centers, axes, cells.features))
             self.centers_.append(one_or_pair(centers))
         self.n_missing_ = np.array([cells.outside for cells in entries])
         self.average_ = [drop_single_output(average) for average in self._averages]
@@ -202,6 +202,7 @@ class ConditionalDependence(BaseEffect):
 
     def _importance(self, entry: int) -> float:
         counts = self.interval_counts_[entry]
+        # As `grid_sums` of rows that are all at a cell, and not on the way to the next.
         sums = np.stack([counts, 0 * counts, 0 * counts])
         return deviation_of_curves(np.nan_to_num(self._averages[entry]), sums)
 
@@ -219,10 +220,10 @@ class _CellMoments:
     outside: float  # weight of the rows in no cell
 
     def merge(self, second: _CellMoments) -> _CellMoments:
-        """Those of both."""
+        """The moments over the rows of both."""
         return _CellMoments(
             self.responses.merge(second.responses),
-            merged(self.features, second.features),
+            merge_states(self.features, second.features),
             self.outside + second.outside,
         )
 
@@ -265,27 +266,33 @@ def _moments_of_entries(
 
 
 def _feature_moments(axis: Axis, cells: NDArray[np.intp], sample: Sample) -> Moments:
-    """Moments of a feature, in its unit, in each interval; of levels none are used."""
+    """Moments of a feature in each interval, in its `_overflow_free_unit`.
+
+    Levels have moments of zeros, which nothing reads.
+    """
     inside = cells >= 0
     cells, weights = cells[inside], sample.weights[inside]
     numbers = np.zeros(len(cells))
     if not axis.categorical:
-        numbers = sample.rows.numbers(axis.columns[0])[inside] / _unit(axis)
+        numbers = sample.rows.numbers(axis.columns[0])[inside] / _overflow_free_unit(
+            axis
+        )
     return Moments.of_groups(numbers[:, None], cells, _n_cells(axis), weights)
 
 
-def _unit(axis: Axis) -> float:
-    """Unit of a feature in which sums of huge numbers do not overflow."""
+def _overflow_free_unit(axis: Axis) -> float:
+    """A unit of the feature in which sums of huge numbers do not overflow."""
     return max(np.abs(axis.values).max(initial=0.0), 1.0)
 
 
-def _centers(axis: Axis, moments: Moments) -> NDArray[Any]:
+def _cell_centers(axis: Axis, moments: Moments) -> NDArray[Any]:
     """Weighted mean of the feature in each interval, or the levels."""
     if axis.categorical:
         return axis.values
     low, high = axis.values[:-1], axis.values[1:]
-    means = (moments.mean[:, 0] * _unit(axis)).clip(low, high)
+    means = (moments.mean[:, 0] * _overflow_free_unit(axis)).clip(low, high)
     centers = np.where(moments.weight[:, 0] > 0, means, low / 2 + high / 2)
     if axis.date_dtype is None:
         return centers
-    return as_dates(centers, f"{axis.date_dtype.kind}8[s]")  # means are no whole days
+    # Means of dates are no whole days: they are in seconds.
+    return as_dates(centers, f"{axis.date_dtype.kind}8[s]")

@@ -52,8 +52,10 @@ if TYPE_CHECKING:
 class _Anchor(PlainState):
     """The point of an axis at which all curves of an entry are zero."""
 
-    point: int  # its position among the values, or after them; -1 for the last one
-    levels: Any = None  # all values and that of the anchor, if it is not among them
+    # Its position among the axis' values, counted from the end if negative.
+    point: int
+    # The axis' values and the anchor's, which is the last, if it is not among them.
+    levels: Any = None
 
 
 @lazy_transformer
@@ -201,8 +203,8 @@ class IndividualConditionalExpectation(BaseEffect):
 
     _make_axis, _quantiles_of = make_grid_axis, grid_quantiles
     _size_of_axes = number_of_points
-    _points = "grid_values_"
-    _numbers = {"value": "average_", "slope_std": "derivative_std_"}
+    _points_attribute = "grid_values_"
+    _number_attributes = {"value": "average_", "slope_std": "derivative_std_"}
 
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,
@@ -218,7 +220,7 @@ class IndividualConditionalExpectation(BaseEffect):
         self._anchors = self._resolve_anchors(sample.rows)
         self._rows_class = type(sample.rows)
         self.sample_indices_ = sample.index
-        all_curves = self._curves(sample.rows, response, range(len(self.axes_)))
+        all_curves = self._compute_curves(sample.rows, response, range(len(self.axes_)))
         weights, spreads = sample.weights, []
         self.average_, self._deviations = [], []
         for curves in all_curves:
@@ -249,7 +251,7 @@ class IndividualConditionalExpectation(BaseEffect):
             self.derivatives_.append(drop_single_output(slopes))
             self.derivative_std_.append(drop_single_output(np.sqrt(moments.variance)))
 
-    def _blocks_of(
+    def _entry_blocks(
         self,
         entry: int,
         attributes: dict[str, str],
@@ -257,14 +259,14 @@ class IndividualConditionalExpectation(BaseEffect):
     ) -> list[dict[str, Any]]:
         row_attributes = {"value": "curves_", "slope": "derivatives_"}
         return [
-            *super()._blocks_of(entry, attributes),
-            *super()._blocks_of(entry, row_attributes, self.sample_indices_),
+            *super()._entry_blocks(entry, attributes),
+            *super()._entry_blocks(entry, row_attributes, self.sample_indices_),
         ]
 
     def _resolve_anchors(self, rows: Rows) -> list[_Anchor | None]:
-        """Anchor of each entry, None where its curves are not centred."""
+        """Anchor of each entry, None if its curves are not centred."""
         if not isinstance(self.center, dict):
-            return [_anchor(axes, self.center, rows) for axes in self.axes_]
+            return [_find_anchor(axes, self.center, rows) for axes in self.axes_]
         centers = resolve_keys(
             self.center,
             rows.names,
@@ -279,10 +281,10 @@ class IndividualConditionalExpectation(BaseEffect):
                 (axis,) = axes
                 key = axis.name if len(axis.columns) > 1 else axis.columns[0]
                 center = centers.get(key)
-            anchors.append(_anchor(axes, center, rows))
+            anchors.append(_find_anchor(axes, center, rows))
         return anchors
 
-    def _curves(
+    def _compute_curves(
         self, rows: Rows, response: Response, entries: Iterable[int]
     ) -> list[NDArray[np.float64]]:
         """Centred curves of the rows, (k, n, G) or (k, n, G1, G2) for each entry."""
@@ -295,7 +297,7 @@ class IndividualConditionalExpectation(BaseEffect):
         if not isinstance(rows, self._rows_class):
             grids = [grid.recast(rows) for grid in grids]
         responses = row_curves(self.method, response, rows, grids, n_jobs=self.n_jobs)
-        return list(map(_centred, responses, axes, anchors))
+        return list(map(_centre_curves, responses, axes, anchors))
 
     @empty_for_no_rows
     @shows_progress
@@ -314,7 +316,7 @@ class IndividualConditionalExpectation(BaseEffect):
         """
         rows = self._check_rows(X, reset=False)
         response = make_response(self.estimator_, self.response_method, self.target)
-        curves = self._curves(rows, response, self._entries_to_transform())
+        curves = self._compute_curves(rows, response, self._entries_to_transform())
         # (k, n, G) -> (n, G, k): outputs of a point are adjacent columns.
         return np.hstack(
             [
@@ -323,7 +325,7 @@ class IndividualConditionalExpectation(BaseEffect):
             ]
         )
 
-    def _suffixes(self, axis: Axis) -> list[str]:
+    def _column_suffixes(self, axis: Axis) -> list[str]:
         return [f"={label_text(value)}" for value in axis.displayed]
 
     def _importance(self, entry: int) -> float:
@@ -332,7 +334,7 @@ class IndividualConditionalExpectation(BaseEffect):
 
 @estimator_dataclass
 class GridInspector(IndividualConditionalExpectation):
-    """The grids of ICE without its curves, so that no row is predicted."""
+    """The grids of ICE without the curves: the model predicts no row."""
 
     subsample: float | None = None  # grids of all rows cost little
 
@@ -384,8 +386,8 @@ def inspect_row(
     return ice
 
 
-def _anchor(axes: tuple[Axis, ...], center: Any, rows: Rows) -> _Anchor | None:
-    """Anchor of an entry by its `center`."""
+def _find_anchor(axes: tuple[Axis, ...], center: Any, rows: Rows) -> _Anchor | None:
+    """Anchor of an entry, from the user's `center` for it."""
     if center is None:
         return None
     if isinstance(center, str) and center in ("start", "end"):
@@ -412,7 +414,7 @@ def _anchor(axes: tuple[Axis, ...], center: Any, rows: Rows) -> _Anchor | None:
     return _Anchor(len(axis.values), axis.levels_with(rows, number))
 
 
-def _centred(
+def _centre_curves(
     responses: NDArray[np.float64], axes: tuple[Axis, ...], anchor: _Anchor | None
 ) -> NDArray[np.float64]:
     """Responses (k, n, V) as curves over the grid, minus the value at the anchor."""

@@ -27,11 +27,11 @@ from sklearn_interpret._core.statistics.seriation import (
     percentiles,
 )
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.rows.axes import Axis, CellsOfRows, level_axis
 from sklearn_interpret._model.rows.base import gather
-from sklearn_interpret._model.rows.features import untreatable
-from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret._model.rows.features import untreatable_columns
+from sklearn_interpret._model.rows.partitioned import merge_states
 from sklearn_interpret.effects._base import (
     distinct_axes,
     grid_replacement,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LocalState:
-    """What local effects need to know of some rows.
+    """The sums over some rows from which local effects are computed.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class LocalState:
         nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).array_if_small()
         inside, outside, between = _weights_at_nodes(distinct, steps, nodes, sample)
         grids = list(map(grid_replacement, axes))
-        model = replaced(method, response, sample.rows, grids, additive=True)
+        model = choose_evaluator(method, response, sample.rows, grids, additive=True)
         blocks = model.differences(
             steps,
             nodes,
@@ -100,13 +100,13 @@ class LocalState:
         return cls(inside, outside, between, differences, sums, nodes)
 
     def merge(self, second: LocalState) -> LocalState:
-        """The state of the rows of both, without their nodes."""
+        """The state of the rows of both states, without their nodes."""
         return LocalState(
-            merged(self.inside, second.inside),
-            merged(self.outside, second.outside),
-            merged(self.between, second.between),
-            merged(self.differences, second.differences),
-            merged(self.sums, second.sums),
+            merge_states(self.inside, second.inside),
+            merge_states(self.outside, second.outside),
+            merge_states(self.between, second.between),
+            merge_states(self.differences, second.differences),
+            merge_states(self.sums, second.sums),
         )
 
 
@@ -143,7 +143,7 @@ def local_effects(
     """
     _, columns = distinct_axes(axes)
     steps = [
-        NeighbourSteps(tuple(map(_node_axis, entry_axes)), tuple(positions))
+        NeighbourSteps(tuple(map(_make_node_axis, entry_axes)), tuple(positions))
         for entry_axes, positions in zip(axes, columns, strict=True)
     ]
     task = partial(
@@ -158,28 +158,29 @@ def local_effects(
 def similar_levels_first(
     axis: Axis, sample: Sample, categorical: NDArray[np.bool_]
 ) -> Axis:
-    """The axis with levels next to each other whose rows are similar otherwise.
+    """The axis with levels in an order in which neighbours have similar rows.
 
-    `categorical` (n_features,) says which columns are compared as levels.
+    Rows are compared by all other features: by levels where `categorical`
+    (n_features,) is true, by percentiles elsewhere.
     """
     if len(axis.values) < 3:
         return axis
     rows = sample.rows
-    # Columns of text or dates are compared as levels.
+    # Columns of text or dates are compared as levels, too.
     are_levels = categorical | ~rows.are_numbers
-    ignored = {*axis.columns, *untreatable(rows, are_levels)}
+    ignored = {*axis.columns, *untreatable_columns(rows, are_levels)}
     compared = [j for j in range(rows.n_columns) if j not in ignored]
     numbers = [j for j in compared if not are_levels[j]]
     levels = [(j,) for j in compared if are_levels[j]]
     quantiles = dict.fromkeys(numbers, PERCENTILES)
-    sample = sample.summarised(quantiles, levels, len(PERCENTILES))
+    sample = sample.with_values_and_levels(quantiles, levels, len(PERCENTILES))
     points = {j: percentiles(*sample.values_of(j)) for j in numbers}
     level_axes = [level_axis(sample, columns, "") for columns in levels]
     task = partial(_tables_by_level, axis, points, level_axes)
-    tables = sample.map_reduce(task, merged)
+    tables = sample.map_reduce(task, merge_states)
     number_tables, level_tables = tables[: len(numbers)], tables[len(numbers) :]
     order = order_levels(len(axis.values), number_tables, level_tables)
-    return reordered(axis, order, by_similarity=True)
+    return reorder_levels(axis, order, by_similarity=True)
 
 
 def _tables_by_level(
@@ -188,7 +189,7 @@ def _tables_by_level(
     level_axes: list[Axis],
     sample: Sample,
 ) -> list[NDArray[np.float64]]:
-    """Weights of an axis' levels by percentiles, or levels, of each other feature."""
+    """Weights of rows by level of the axis and cell of each other feature."""
     rows, weights, n_levels = sample.rows, sample.weights, len(axis.values)
     codes, tables = axis.codes(rows), []
     for j, ends in points.items():
@@ -203,7 +204,7 @@ def _tables_by_level(
     return tables
 
 
-def reordered(
+def reorder_levels(
     axis: Axis, order: NDArray[np.intp], *, by_similarity: bool = False
 ) -> Axis:
     """The axis with its levels in another order."""
@@ -212,8 +213,8 @@ def reordered(
     return replace(axis, values=values, levels=levels, by_similarity=by_similarity)
 
 
-def _node_axis(axis: Axis) -> NodeAxis:
-    """The axis as accumulation takes it."""
+def _make_node_axis(axis: Axis) -> NodeAxis:
+    """The nodes of an axis, from which effects are accumulated."""
     positions = np.arange(len(axis.values)) if axis.categorical else axis.values
     return NodeAxis(positions.astype(np.float64), axis.categorical)
 
@@ -231,11 +232,11 @@ def _weights_at_nodes(
         rows, block_nodes = sample.rows.sliced(block), nodes[block]
         weights = sample.weights[block]
         for entry, entry_steps in enumerate(steps):
-            at_nodes, elsewhere = entry_steps.node_weights(block_nodes, weights)
+            at_nodes, not_at_nodes = entry_steps.node_weights(block_nodes, weights)
             inside[entry] = inside[entry] + at_nodes
-            outside[entry] += elsewhere
+            outside[entry] += not_at_nodes
         for column, axis in enumerate(axes):
-            # Whether there are any is enough: later blocks need not be read.
+            # It only matters whether any weight is positive: later blocks are not read.
             if not axis.categorical and not between[column]:
                 is_between = axis.is_between(rows, block_nodes[:, column])
                 between[column] = weights[is_between].sum()
@@ -251,7 +252,7 @@ def _step_moments(
     row_steps: list[NDArray[np.intp]],
     differences: list[NDArray[np.float64]],
 ) -> StepMoments:
-    """Reduce the differences of some rows to their moments by step."""
+    """Moments of the differences of some rows, by step."""
     return StepMoments.of_rows(
         steps[entry], index, row_steps, differences, weights, keep_rows=keep_rows
     )

@@ -17,13 +17,13 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     recursion_partial_dependence,
 )
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
     make_response,
 )
-from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret._model.rows.partitioned import merge_states
 from sklearn_interpret._model.rows.tables import effect_blocks
 from sklearn_interpret.effects._axes import (
     GRID_CONSTRAINTS,
@@ -199,12 +199,12 @@ class PartialDependence(BaseEffect):
     missing_average_: list[float | NDArray[np.float64] | None] = field(init=False)
 
     _errors_count_rows = _takes_partitions = True
-    _caches = (*BaseEffect._caches, "_remaining_pass")
+    _caches = (*BaseEffect._caches, "_error_pass")
 
     _make_axis, _quantiles_of = make_grid_axis, grid_quantiles
     _size_of_axes = number_of_points
-    _points = "grid_values_"
-    _numbers = {
+    _points_attribute = "grid_values_"
+    _number_attributes = {
         "value": "average_",
         "standard_error": "standard_errors_",
         "shape_standard_error": "shape_standard_errors_",
@@ -221,27 +221,27 @@ class PartialDependence(BaseEffect):
         self.grid_values_ = [
             one_or_pair([axis.displayed for axis in axes]) for axes in self.axes_
         ]
-        # Kept, because standard errors are computed later, maybe after `set_params`.
+        # Stored, since standard errors may be computed after a call of `set_params`.
         self._centred, self._has_errors = self.centered, False
         self._errors: list[NDArray[np.float64]] | None = None
-        self._remaining_pass: Callable[[], Averages] | None = None
+        self._error_pass: Callable[[], Averages] | None = None
         self._sums, masses = self._sums_of_rows(sample)
         if self.method == "recursion":
-            averages = self._by_recursion(sample)
+            averages = self._averages_by_recursion(sample)
             if is_classifier(self.estimator_):
                 raw = make_response(self.estimator_, "decision_function")
                 self._response_name = raw.name
             missing: list[Any] = [None] * len(averages)
         else:
-            means = self._averaged(sample, response, masses).means
+            means = self._average_over_rows(sample, response, masses).means
             if self.centered:
                 means = [
                     entry_means - mass @ entry_means
                     for entry_means, mass in zip(means, masses, strict=True)
                 ]
             outputs_first = [entry_means.T for entry_means in means]
-            averages = list(map(_on_grid, self.axes_, outputs_first))
-            missing = list(map(_at_missing, self.axes_, outputs_first))
+            averages = list(map(_reshape_to_grid, self.axes_, outputs_first))
+            missing = list(map(_values_at_missing, self.axes_, outputs_first))
         self._averages, self._missing = averages, missing
         self.average_ = [drop_single_output(average) for average in averages]
         self.missing_average_ = [
@@ -249,13 +249,13 @@ class PartialDependence(BaseEffect):
         ]
         return len(averages[0])
 
-    def _blocks_of(
+    def _entry_blocks(
         self,
         entry: int,
         attributes: dict[str, str],
         rows: NDArray[np.intp] | None = None,
     ) -> list[dict[str, Any]]:
-        blocks, missing = super()._blocks_of(entry, attributes), self._missing[entry]
+        blocks, missing = super()._entry_blocks(entry, attributes), self._missing[entry]
         if missing is not None:
             (axis,), numbers = self.axes_[entry], {"value": missing[:, None]}
             points = ([np.nan],)
@@ -265,38 +265,38 @@ class PartialDependence(BaseEffect):
     @property
     def standard_errors_(self) -> list[NDArray[np.float64]] | None:
         """Standard errors of the averages; with trees computed on first access."""
-        return self._errors_of(of_shape=False)
+        return self._standard_errors_of_entries(of_shape=False)
 
     @property
     def shape_standard_errors_(self) -> list[NDArray[np.float64] | None] | None:
         """Standard errors of the centred curves, computed like `standard_errors_`."""
-        return self._errors_of(of_shape=True)
+        return self._standard_errors_of_entries(of_shape=True)
 
-    def _errors_of(self, *, of_shape: bool) -> Any:
-        """Standard errors of each entry: of the averages, or of the centred curves."""
+    def _standard_errors_of_entries(self, *, of_shape: bool) -> Any:
+        """Standard errors of each entry's averages, or of its centred curves."""
         if "_errors" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         if not self._has_errors:
             return None
         if self._errors is None:
-            if self._remaining_pass is None:
+            if self._error_pass is None:
                 raise AttributeError(
                     "Standard errors of trees are computed from the rows of fit, which "
                     "are not pickled: read standard_errors_ before pickling."
                 )
-            self._errors = self._remaining_pass().standard_errors
-        # Errors of the averages come first, those of centred curves last.
+            self._errors = self._error_pass().standard_errors
+        # The first outputs are errors of the averages, the last of centred curves.
         n_outputs, of_shape = len(self.output_names_), of_shape or self._centred
         outputs = slice(-n_outputs, None) if of_shape else slice(n_outputs)
         return [
-            drop_single_output(_on_grid(axes, errors[:, outputs].T))
-            if not of_shape or self._has_shape(axes)
+            drop_single_output(_reshape_to_grid(axes, errors[:, outputs].T))
+            if not of_shape or self._centres_curves(axes)
             else None
             for axes, errors in zip(self.axes_, self._errors, strict=True)
         ]
 
-    def _has_shape(self, axes: tuple[Axis, ...]) -> bool:
-        """Whether rows' curves are centred, which needs all of their points."""
+    def _centres_curves(self, axes: tuple[Axis, ...]) -> bool:
+        """Whether the curves of rows are centred, which takes all of their points."""
         return self._centred or len(axes) == 1
 
     def _reset(self) -> None:
@@ -304,14 +304,14 @@ class PartialDependence(BaseEffect):
         vars(self).pop("_errors", None)
 
     def _sums_of_rows(self, sample: Sample) -> tuple[list[Any], list[Any]]:
-        """Sums of the rows by point of each entry, and their masses.
+        """Sums of the rows by point of each entry, and masses of the points.
 
-        A mass is the share of the rows at a point; they are in the order of the grid,
-        missing values last. None for pairs, but masses of pairs if curves are centred.
+        A mass is a share of the rows. Masses are in the order of the grid, with missing
+        values last. Pairs have no sums, and masses only if curves are centred.
         """
         columns = {j for axes in self.axes_ for axis in axes for j in axis.columns}
         task = partial(sums_of_entries, self.axes_, self.centered)
-        totals = sample.map_reduce(task, merged, columns)
+        totals = sample.map_reduce(task, merge_states, columns)
         sums: list[Any] = []
         masses = []
         for axes, total in zip(self.axes_, totals, strict=True):
@@ -330,28 +330,30 @@ class PartialDependence(BaseEffect):
             masses.append(mass)
         return sums, masses
 
-    def _averaged(
+    def _average_over_rows(
         self,
         sample: Sample,
         response: Response,
         masses: list[NDArray[np.float64] | None],
     ) -> Averages:
-        """Averages at all points of the grids, then at missing values."""
+        """Averages at all points of the grids, followed by those at missing values."""
         grids = []
         for axes, sums in zip(self.axes_, self._sums, strict=True):
             levels, axis = None, axes[0]
             if sums is not None and sums.shape[1] > len(axis.values):
                 levels = axis.levels_with(sample.rows, np.nan)
-            together = self._has_shape(axes)
+            together = self._centres_curves(axes)
             grids.append(grid_replacement(axes, levels, together=together))
-        task = partial(_averages, self.method, response, grids, masses, self.n_jobs)
+        task = partial(
+            _sample_averages, self.method, response, grids, masses, self.n_jobs
+        )
         averages = sample.map_reduce(partial(task, False), Averages.merge)
         self._has_errors = True
         if averages.with_errors:
             self._errors = averages.standard_errors
         else:
             task = partial(task, True)
-            self._remaining_pass = partial(sample.map_reduce, task, Averages.merge)
+            self._error_pass = partial(sample.map_reduce, task, Averages.merge)
         return averages
 
     def _importance(self, entry: int) -> float:
@@ -361,8 +363,8 @@ class PartialDependence(BaseEffect):
             curves = np.hstack([curves, missing[:, None]])
         return deviation_of_curves(curves, self._sums[entry])
 
-    def _by_recursion(self, sample: Sample) -> list[NDArray[np.float64]]:
-        """Averages (k, G[, G2]) of scikit-learn's traversal of its own trees."""
+    def _averages_by_recursion(self, sample: Sample) -> list[NDArray[np.float64]]:
+        """Averages (k, G[, G2]) from scikit-learn's traversal of its trees."""
         model = unfrozen(self.estimator_)
         if self.response_method not in ("auto", "decision_function"):
             raise ValueError(
@@ -402,32 +404,32 @@ class PartialDependence(BaseEffect):
 
 
 def _range_of_weights(sample: Sample) -> NDArray[np.float64]:
-    """The smallest weight, and minus the largest, of which minima can be merged."""
+    """The smallest weight and minus the largest one: minima of both can be merged."""
     return np.array([sample.weights.min(), -sample.weights.max()])
 
 
-def _n_points(axes: tuple[Axis, ...]) -> int:
+def _number_of_points(axes: tuple[Axis, ...]) -> int:
     """Number of points of a grid."""
     return int(np.prod([len(axis.values) for axis in axes]))
 
 
-def _on_grid(
+def _reshape_to_grid(
     axes: tuple[Axis, ...], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Values (k, V) of variants in the shape of the grid, without the missing value."""
+    """Values (k, n_variants) in the shape of the grid, without the missing value."""
     shape = [len(axis.values) for axis in axes]
-    return values[:, : _n_points(axes)].reshape(len(values), *shape)
+    return values[:, : _number_of_points(axes)].reshape(len(values), *shape)
 
 
-def _at_missing(
+def _values_at_missing(
     axes: tuple[Axis, ...], values: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
     """Values (k,) at the missing value, after the grid's points, or None."""
-    n_points = _n_points(axes)
+    n_points = _number_of_points(axes)
     return values[:, n_points] if values.shape[1] > n_points else None
 
 
-def _averages(
+def _sample_averages(
     method: str,
     response: Response,
     grids: list[Replacement],
@@ -437,7 +439,7 @@ def _averages(
     sample: Sample,
 ) -> Averages:
     """Averages over the rows of a sample."""
-    model = replaced(method, response, sample.rows, grids)
+    model = choose_evaluator(method, response, sample.rows, grids)
     return model.averages(
         sample.weights, masses, with_errors=with_errors, n_jobs=n_jobs
     )

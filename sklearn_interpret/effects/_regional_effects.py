@@ -1,4 +1,4 @@
-"""Regional effects: effects of features within regions of alike curves."""
+"""Regional effects: effects of features within regions in which curves are alike."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Region:
 
 
 class SplitTest(NamedTuple):
-    """A split of rows in two; rows with missing values are split off by one more."""
+    """A split of rows in two; missing values are split off by a test above it."""
 
     condition: Condition
     below: SplitTest | None  # where the condition holds; None for a region
@@ -126,8 +126,9 @@ class SplitTest(NamedTuple):
 class _EntryCurves(NamedTuple):
     """Curves of rows along the axis of an entry."""
 
-    curves: RowCurves  # by which regions are searched
-    effect_of: Callable[[NDArray[np.intp]], NDArray[np.float64]]  # of some rows, (k, G)
+    curves: RowCurves  # alike within regions
+    # From positions of rows to their effect, (k, G).
+    effect_of: Callable[[NDArray[np.intp]], NDArray[np.float64]]
 
 
 @lazy_transformer
@@ -335,26 +336,28 @@ class RegionalEffects(BaseEffect):
     def _measure(self, sample: Sample, response: Response) -> int:
         self.grid_values_ = [axis.displayed for (axis,) in self.axes_]
         self.sample_indices_ = sample.index
-        entries = (self._ice if self.effect == "ice" else self._ale)(sample, response)
+        entries = (self._ice_curves if self.effect == "ice" else self._ale_curves)(
+            sample, response
+        )
         self._space = ConditionSpace(sample.rows, self.categorical_features_)
-        # Curves by which regions are searched: of each entry, or of all together.
-        searched = [entry.curves for entry in entries]
+        # The search has one tree for each entry, or one for all entries together.
+        curves = [entry.curves for entry in entries]
         if self.joint:
-            searched = [_joined(searched, shared=self.effect == "ice")]
-        self._roots = self._search(sample, searched, response)
+            curves = [_join_curves(curves, have_same_weights=self.effect == "ice")]
+        self._roots = self._search_regions(sample, curves, response)
         roots = self._roots * len(entries) if self.joint else self._roots
         self.heterogeneity_ = np.array(
             [
                 [
-                    entry.curves.spread([node.rows for node in root.at(level)])
+                    entry.curves.spread([node.rows for node in root.nodes_at(level)])
                     for level in range(self.max_depth + 1)
                 ]
                 for entry, root in zip(entries, roots, strict=True)
             ]
         )
         divisions = [
-            [self._region(node, curves, sample) for node in _leaves(root)]
-            for curves, root in zip(searched, self._roots, strict=True)
+            [self._make_region(node, entry_curves, sample) for node in _leaves(root)]
+            for entry_curves, root in zip(curves, self._roots, strict=True)
         ]
         self.regions_ = divisions[0] if self.joint else divisions
         all_rows = np.arange(sample.rows.n_rows)
@@ -366,8 +369,8 @@ class RegionalEffects(BaseEffect):
             self.curves_.append(drop_single_output(np.stack(effects, axis=1)))
         return len(averages[0])
 
-    def _ice(self, sample: Sample, response: Response) -> list[_EntryCurves]:
-        """Curves less their means, and the mean curves of rows."""
+    def _ice_curves(self, sample: Sample, response: Response) -> list[_EntryCurves]:
+        """Curves of rows less their means; the effect of rows is their mean curve."""
         grids = list(map(grid_replacement, self.axes_))
         responses = row_curves(
             self.method, response, sample.rows, grids, n_jobs=self.n_jobs
@@ -376,14 +379,14 @@ class RegionalEffects(BaseEffect):
         weights = sample.weights
         return [
             _EntryCurves(
-                RowCurves(_shapes(entry_responses), weights[:, None]),
+                RowCurves(_curve_shapes(entry_responses), weights[:, None]),
                 partial(_mean_curve, entry_responses, weights),
             )
             for entry_responses in responses
         ]
 
-    def _ale(self, sample: Sample, response: Response) -> list[_EntryCurves]:
-        """Differences of rows, and the accumulated effects of rows."""
+    def _ale_curves(self, sample: Sample, response: Response) -> list[_EntryCurves]:
+        """Differences of rows over steps; the effect of rows accumulates them."""
         effects, state = local_effects(
             self.axes_,
             sample,
@@ -396,13 +399,13 @@ class RegionalEffects(BaseEffect):
         weights, nodes = sample.weights, state.nodes[:]
         return [
             _EntryCurves(
-                _differences(effect, weights),
+                _local_differences(effect, weights),
                 partial(_accumulated_effect, effect, nodes, weights),
             )
             for effect in effects
         ]
 
-    def _search(
+    def _search_regions(
         self, sample: Sample, curves: list[RowCurves], response: Response
     ) -> list[RegionNode]:
         """The tree of regions of each entry, or of all together."""
@@ -441,26 +444,30 @@ class RegionalEffects(BaseEffect):
             roots.append(root)
         return roots
 
-    def _region(self, node: RegionNode, curves: RowCurves, sample: Sample) -> Region:
-        """A leaf of a tree of regions as users see it."""
-        conditions = [self._condition(j, codes) for j, codes in node.allowed.items()]
+    def _make_region(
+        self, node: RegionNode, curves: RowCurves, sample: Sample
+    ) -> Region:
+        """The public `Region` of a leaf."""
+        conditions = [
+            self._make_condition(j, codes) for j, codes in node.allowed.items()
+        ]
         weight = float(sample.weights[node.rows].sum())
         spread = float(curves.take(node.rows).spread([slice(None)]))
         return Region(tuple(conditions), sample.index[node.rows], weight, spread)
 
-    def _condition(self, column: int, allowed: NDArray[np.bool_]) -> Condition:
+    def _make_condition(self, column: int, allowed: NDArray[np.bool_]) -> Condition:
         """The condition that a column has one of the allowed codes."""
         return self._space.of_codes(column, np.flatnonzero(allowed))
 
     def _split_condition(self, node: RegionNode, child: RegionNode) -> Condition:
         """The condition that rows of a node meet in one of its children."""
-        return self._condition(node.column, child.allowed[node.column])
+        return self._make_condition(node.column, child.allowed[node.column])
 
     def _importance(self, entry: int) -> float:
         return self.heterogeneity_[entry][0]
 
     @property
-    def _divisions(self) -> list[list[Region]]:
+    def _region_lists(self) -> list[list[Region]]:
         """Lists of regions: one for each entry, or a single one."""
         return [self.regions_] if self.joint else self.regions_
 
@@ -482,7 +489,7 @@ class RegionalEffects(BaseEffect):
         rows = self._check_rows(X, reset=False)
         self._show_missing_to_model(range(len(self.axes_)), rows)
         columns = []
-        for regions in self._divisions:
+        for regions in self._region_lists:
             conditions = [region.conditions for region in regions]
             holds = all_hold(conditions, rows, rows.n_rows)
             columns.append(np.where(holds.any(axis=0), holds.argmax(axis=0), -1))
@@ -509,19 +516,19 @@ class RegionalEffects(BaseEffect):
             each level of splits, and below it the tree of the conditions.
         """
         check_is_fitted(self)
-        lines, divisions = [], iter(zip(self._roots, self._divisions, strict=True))
+        lines, divisions = [], iter(zip(self._roots, self._region_lists, strict=True))
         for name, spreads in zip(self.effect_names_, self.heterogeneity_, strict=True):
             path = " -> ".join(entry_text(spread, digits) for spread in spreads)
             lines.append(f"{name}: heterogeneity {path}")
             if not self.joint:
                 root, regions = next(divisions)
-                lines += self._lines(root, iter(regions), "  ", digits)
+                lines += self._tree_lines(root, iter(regions), "  ", digits)
         for root, regions in divisions:
             lines.append("all features:")
-            lines += self._lines(root, iter(regions), "  ", digits)
+            lines += self._tree_lines(root, iter(regions), "  ", digits)
         return "\n".join(lines)
 
-    def _lines(
+    def _tree_lines(
         self, node: RegionNode, regions: Iterator[Region], indent: str, digits: int
     ) -> list[str]:
         """Lines of the tree below a node, whose leaves are the next regions."""
@@ -532,16 +539,16 @@ class RegionalEffects(BaseEffect):
                 region = next(regions)
                 line += f": {region.n_rows:g} rows, "
                 line += f"heterogeneity {entry_text(region.heterogeneity, digits)}"
-            lines += [line, *self._lines(child, regions, indent + "  ", digits)]
+            lines += [line, *self._tree_lines(child, regions, indent + "  ", digits)]
         return lines
 
-    def _tests(self, node: RegionNode) -> SplitTest | None:
+    def _split_tests(self, node: RegionNode) -> SplitTest | None:
         """The tests of the splits below a node, or None for a leaf."""
         if not node.children:
             return None
-        children = [self._tests(child) for child in node.children]
+        children = [self._split_tests(child) for child in node.children]
         has_missing = node.children[-1].allowed[node.column][-1]
-        of_missing = children.pop() if has_missing else None
+        missing_test = children.pop() if has_missing else None
         condition = self._split_condition(node, node.children[0])
         test = children[0]
         if len(children) > 1:
@@ -549,7 +556,7 @@ class RegionalEffects(BaseEffect):
         if not has_missing:
             return test
         is_observed = Condition(node.column, condition.name)
-        return SplitTest(is_observed, test, of_missing)
+        return SplitTest(is_observed, test, missing_test)
 
     def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each region. Columns "feature" (not with `joint`), "region" (its
@@ -564,7 +571,7 @@ class RegionalEffects(BaseEffect):
                 "n_rows": [region.n_rows for region in regions],
                 "heterogeneity": [region.heterogeneity for region in regions],
             }
-            for name, regions in zip(names, self._divisions, strict=True)
+            for name, regions in zip(names, self._region_lists, strict=True)
         ]
 
     def _result_units(self) -> dict[str, str]:
@@ -581,10 +588,10 @@ class RegionalEffects(BaseEffect):
 
 def _leaves(root: RegionNode) -> list[RegionNode]:
     """The regions below a node."""
-    return root.at(np.inf)
+    return root.nodes_at(np.inf)
 
 
-def _shapes(responses: NDArray[np.float64]) -> NDArray[np.float64]:
+def _curve_shapes(responses: NDArray[np.float64]) -> NDArray[np.float64]:
     """Responses (k, n, G) as curves of rows less their means: (n, k G)."""
     if not responses.size:
         return np.empty((responses.shape[1], 0))
@@ -592,27 +599,27 @@ def _shapes(responses: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.moveaxis(shapes, 1, 0).reshape(shapes.shape[1], -1)
 
 
-def _differences(effect: LocalEffects, weights: NDArray[np.float64]) -> RowCurves:
-    """Differences of rows over the steps of an axis; others have weight zero.
+def _local_differences(effect: LocalEffects, weights: NDArray[np.float64]) -> RowCurves:
+    """Differences of rows over the steps of an axis.
 
-    They are scaled to the standard deviation, over the axis, of the straight line that
-    rises by this difference over each step.
+    Steps over which a row has no difference have weight zero. A difference is scaled to
+    the standard deviation, over the axis, of the line that rises by it at each step.
     """
     n_rows, (n_outputs, n_steps) = len(weights), effect.local.shape
     values, step_weights = np.zeros((2, n_rows, n_outputs, n_steps))
     if effect.differences.rows:
-        index, steps, differences = effect.differences.joined
+        index, steps, differences = effect.differences.all_rows
         # The variance of the uniform distribution between 0 and 1 is 1 / 12.
         values[index, :, steps] = differences * n_steps / np.sqrt(12)
         step_weights[index, :, steps] = weights[index, None]
     return RowCurves(values.reshape(n_rows, -1), step_weights.reshape(n_rows, -1))
 
 
-def _joined(curves: list[RowCurves], *, shared: bool) -> RowCurves:
-    """Curves of several features as one, with the same weights or side by side."""
+def _join_curves(curves: list[RowCurves], *, have_same_weights: bool) -> RowCurves:
+    """Curves of several features, one after the other, as one."""
     values = np.hstack([entry_curves.values for entry_curves in curves])
     weights = [entry_curves.weights for entry_curves in curves]
-    return RowCurves(values, weights[0] if shared else np.hstack(weights))
+    return RowCurves(values, weights[0] if have_same_weights else np.hstack(weights))
 
 
 def _mean_curve(
@@ -631,4 +638,4 @@ def _accumulated_effect(
     """Accumulated local effects (k, n_nodes) of some rows."""
     weights_of_rows = np.zeros(len(weights))
     weights_of_rows[rows] = weights[rows]
-    return effect.reweighted(nodes, weights_of_rows).effect(centred=True)
+    return effect.with_weights(nodes, weights_of_rows).effect(centred=True)

@@ -20,8 +20,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_interpret.estimator_checks._results import (
+    all_results,
     assert_same,
-    everything,
     expect_error,
     nearest_rows,
     responses,
@@ -124,7 +124,7 @@ def check_array_not_changed(estimator: Any) -> None:
     before = {name: array.copy() for name, array in inputs.items()}
     for array in inputs.values():
         array.setflags(write=False)
-    everything(prepared(estimator).fit(**inputs), inputs["X"][FEW_ROWS])
+    all_results(prepared(estimator).fit(**inputs), inputs["X"][FEW_ROWS])
     for name, array in inputs.items():
         assert array.dtype == before[name].dtype
         np.testing.assert_array_equal(array, before[name], name)
@@ -136,11 +136,11 @@ def check_sparse_not_changed(estimator: Any) -> None:
         return
     table = numeric_table()
     for kind in (sparse.csr_array, sparse.coo_array):
-        X, explained = _in_halves(kind, table), _in_halves(kind, table[FEW_ROWS])
+        X, explained = (_halve_each(kind, table), _halve_each(kind, table[FEW_ROWS]))
         before = {"fit": X.copy(), "explain": explained.copy()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LowFidelityWarning)
-            everything(fitted(estimator, X), explained)
+            all_results(fitted(estimator, X), explained)
         for when, matrix in {"fit": X, "explain": explained}.items():
             for name in {"data", "indices", "indptr", "row", "col"} & set(dir(matrix)):
                 after, expected = getattr(matrix, name), getattr(before[when], name)
@@ -148,7 +148,7 @@ def check_sparse_not_changed(estimator: Any) -> None:
                 np.testing.assert_array_equal(after, expected, message)
 
 
-def _in_halves(kind: type, table: NDArray[np.float64]) -> Any:
+def _halve_each(kind: type, table: NDArray[np.float64]) -> Any:
     """A sparse array that stores each entry as two, the last column first."""
     shape = table.shape
     data = np.concatenate([table[:, ::-1].ravel() / 2] * 2)
@@ -175,9 +175,9 @@ def check_frame_equals_array(estimator: Any) -> None:
     before = frame.copy(deep=True)
     of_frame = fitted(estimator, frame)
     assert of_frame.feature_names_in_.tolist() == names
-    results = everything(of_frame, frame[FEW_ROWS])
+    results = all_results(of_frame, frame[FEW_ROWS])
     testing.assert_frame_equal(frame, before)
-    of_array = everything(fitted(estimator), numeric_table()[FEW_ROWS])
+    of_array = all_results(fitted(estimator), numeric_table()[FEW_ROWS])
     assert_same(results, training_rows_named(of_array, frame.index))
 
 
@@ -193,20 +193,20 @@ def check_rows_are_independent(estimator: Any) -> None:
     together, reordered = responses(model, X), responses(model, X[order])
     single_rows = [responses(model, X[[i]]) for i in range(len(X))]
     for name, response in together.items():
-        expected = _numbers(response)
+        expected = _row_numbers(response)
         results = {
-            "one row at a time": [_numbers(row[name])[0] for row in single_rows],
-            "another order": _numbers(reordered[name])[np.argsort(order)],
+            "one row at a time": [_row_numbers(row[name])[0] for row in single_rows],
+            "another order": _row_numbers(reordered[name])[np.argsort(order)],
         }
         atol = max(1e-12, 1e-10 * np.nanmax(np.abs(expected), initial=0))
         for situation, values in results.items():
             assert_same(values, expected, f"{name}, {situation}", rtol=0, atol=atol)
         method = getattr(model, name)
         if name != "predict" and not method.__module__.startswith("sklearn."):
-            assert_same(_numbers(method(X[:0])), expected[:0], f"{name}, no rows")
+            assert_same(_row_numbers(method(X[:0])), expected[:0], f"{name}, no rows")
 
 
-def _numbers(response: NDArray[np.float64]) -> NDArray[np.float64]:
+def _row_numbers(response: NDArray[np.float64]) -> NDArray[np.float64]:
     """Numbers by row of an array, a frame or an explanation."""
     if isinstance(response, RowExplanation):
         return np.column_stack(nearest_rows(response))
@@ -218,17 +218,17 @@ def _numbers(response: NDArray[np.float64]) -> NDArray[np.float64]:
 def check_jobs_are_independent(estimator: Any) -> None:
     """Two workers have the results of one."""
     X = numeric_table()[FEW_ROWS]
-    of_one_job = everything(fitted(estimator, n_jobs=1), X)
+    of_one_job = all_results(fitted(estimator, n_jobs=1), X)
     with config_context(working_memory=0.1):  # several tasks
-        assert_same(everything(fitted(estimator, n_jobs=2), X), of_one_job)
+        assert_same(all_results(fitted(estimator, n_jobs=2), X), of_one_job)
 
 
 def check_batches_are_independent(estimator: Any) -> None:
     """Little working memory, hence many small batches, changes no result."""
     X = numeric_table()[FEW_ROWS]
-    in_one_batch = everything(fitted(estimator), X)
+    in_one_batch = all_results(fitted(estimator), X)
     with config_context(working_memory=0.005):
-        in_batches = everything(fitted(estimator), X)
+        in_batches = all_results(fitted(estimator), X)
     assert_same(in_batches, in_one_batch)
 
 
@@ -236,7 +236,7 @@ def check_same_seed_same_result(estimator: Any) -> None:
     """The same seed gives the same result; numpy's global state is left alone."""
     X = numeric_table()[FEW_ROWS]
     before = joblib.hash(np.random.get_state())  # noqa: NPY002
-    once, again = (everything(fitted(estimator), X) for _ in range(2))
+    once, again = (all_results(fitted(estimator), X) for _ in range(2))
     assert_same(once, again, rtol=0, atol=0)
     assert joblib.hash(np.random.get_state()) == before  # noqa: NPY002
 
@@ -251,7 +251,7 @@ def check_looking_changes_nothing(estimator: Any) -> None:
     for name in ("classes_", "feature_importances_", "standard_errors_"):
         getattr(model, name, None)
     before = joblib.hash(model)
-    everything(model, numeric_table()[FEW_ROWS])
+    all_results(model, numeric_table()[FEW_ROWS])
     if hasattr(model, "transform"):
         model.get_feature_names_out()
     repr(model)
@@ -261,7 +261,7 @@ def check_looking_changes_nothing(estimator: Any) -> None:
 def check_copies(estimator: Any) -> None:
     """Clones, pickles and joblib's dumps give the same results."""
     X, original = numeric_table(), fitted(estimator)
-    expected = everything(original, X[FEW_ROWS])
+    expected = all_results(original, X[FEW_ROWS])
     file = io.BytesIO()
     joblib.dump(original, file)
     file.seek(0)
@@ -271,7 +271,7 @@ def check_copies(estimator: Any) -> None:
         "joblib": joblib.load(file),
     }
     for kind, copy in copies.items():
-        assert_same(everything(copy, X[FEW_ROWS]), expected, kind, rtol=0, atol=0)
+        assert_same(all_results(copy, X[FEW_ROWS]), expected, kind, rtol=0, atol=0)
 
 
 def check_refit_forgets(estimator: Any) -> None:
@@ -307,4 +307,4 @@ def check_refit_forgets(estimator: Any) -> None:
             # The new column is noise: a small model may have a low fidelity.
             warnings.simplefilter("ignore", LowFidelityWarning)
             warnings.simplefilter("ignore", UndefinedFidelityWarning)
-            assert_same(everything(again, X[:2]), everything(fresh, X[:2]))
+            assert_same(all_results(again, X[:2]), all_results(fresh, X[:2]))

@@ -192,7 +192,7 @@ def check_rows_found_satisfy_the_target(inspector: Any) -> None:
     if not hasattr(inspector, "desired"):
         return
     local, X = fitted(inspector), numeric_table()[FEW_ROWS]
-    explanation = _found(local, X)
+    explanation = _explain_quietly(local, X)
     if _is_attack(local):
         failed = explanation[~explanation.valid]
         assert set(failed.status) <= {"failed", "impossible"}
@@ -219,7 +219,7 @@ def _is_attack(local: Any) -> bool:
     return hasattr(local, "robust_score")
 
 
-def _found(local: Any, X: Any) -> Any:
+def _explain_quietly(local: Any, X: Any) -> Any:
     """The explanation of rows; that some have no counterfactual is no failure."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoCounterfactualWarning)
@@ -266,7 +266,7 @@ def check_rows_found_keep_what_is_fixed(inspector: Any) -> None:
         limits = {"features_to_vary": [0, 1, 2, 3], "bounds": bounds}
     X = numeric_table()
     local = prepared(inspector, **limits).fit(X, target_for(inspector))
-    explanation = _found(local, X[FEW_ROWS])
+    explanation = _explain_quietly(local, X[FEW_ROWS])
     before, after = X[explanation.origin], explanation.rows
     assert after.dtype == X.dtype
     np.testing.assert_array_equal(after[:, 4], before[:, 4])
@@ -292,7 +292,7 @@ def check_rows_found_keep_the_container(inspector: Any) -> None:
     limits = dict.fromkeys(("bounds",) if _is_attack(inspector) else names)
     limits["features_to_vary"] = [0, 1]
     local = prepared(inspector, **limits).fit(X, target_for(inspector))
-    explanation = _found(local, X[FEW_ROWS])
+    explanation = _explain_quietly(local, X[FEW_ROWS])
     assert X.equals(before)
     assert explanation.rows.dtypes.equals(X.dtypes)
     origins = X.iloc[explanation.origin]

@@ -42,7 +42,7 @@ def recorder_for(inspector: Any) -> RecordingRegressor:
         trial = prepared(inspector, estimator=recorder())
         trial.fit(numeric_table()[first_rows], target_for(inspector)[first_rows])
     except UnreadableModelError:
-        return RecordingPipeline(_steps(prepared(inspector).estimator))
+        return RecordingPipeline(_pipeline_steps(prepared(inspector).estimator))
     return recorder()
 
 
@@ -56,16 +56,16 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
         """Record `X` and count the call."""
         validate_data(self, X, skip_check_array=True)
         self.n_fits_ = getattr(self, "n_fits_", 0) + 1
-        self.seen_ = [SeenTable.of(X)]
+        self.seen_ = [SeenTable.of_table(X)]
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """A fixed function of the row."""
         check_is_fitted(self)
-        self.seen_.append(SeenTable.of(X))
+        self.seen_.append(SeenTable.of_table(X))
         total = np.zeros(len(X) if hasattr(X, "columns") else X.shape[0])
-        for weight, column in enumerate(_columns(X), start=1):
-            total += weight * _numbers(column)
+        for weight, column in enumerate(_columns_as_lists(X), start=1):
+            total += weight * _as_numbers(column)
             total += np.sin(total)
         return total
 
@@ -107,7 +107,7 @@ class SeenTable(NamedTuple):
     categories: list[tuple[list[Any], bool | None]]  # levels, and whether ordered
 
     @classmethod
-    def of(cls, X: Any) -> SeenTable:
+    def of_table(cls, X: Any) -> SeenTable:
         """The description of a table."""
         container = f"{type(X).__module__}.{type(X).__qualname__}"
         if not hasattr(X, "columns"):
@@ -120,13 +120,13 @@ class SeenTable(NamedTuple):
         return cls(container, list(X.columns), list(map(str, dtypes)), categories)
 
 
-def _columns(X: Any) -> list[list[Any]]:
+def _columns_as_lists(X: Any) -> list[list[Any]]:
     if hasattr(X, "columns"):
         return [X[name].to_list() for name in X.columns]
     return X.T.tolist()
 
 
-def _numbers(column: list[Any]) -> NDArray[np.float64]:
+def _as_numbers(column: list[Any]) -> NDArray[np.float64]:
     """A list of numbers, dates or texts as an array of numbers."""
     if isinstance(column[0], date):
         return days(column)
@@ -136,7 +136,7 @@ def _numbers(column: list[Any]) -> NDArray[np.float64]:
     return np.asarray(column, dtype=np.float64)
 
 
-def _steps(model: BaseEstimator) -> list[tuple[str, Any]]:
+def _pipeline_steps(model: BaseEstimator) -> list[tuple[str, Any]]:
     """Steps of a pipeline: one that makes numbers of all columns, and a model."""
     codes = ("codes", OrdinalEncoder(), _text_columns)
     numbers = ColumnTransformer([codes], remainder="passthrough")
@@ -148,14 +148,14 @@ def _text_columns(X: Any) -> list[int]:
     return [j for j, name in enumerate(getattr(X, "columns", ())) if name in TEXTS]
 
 
-def _recorded(name: str) -> Any:
+def _recording_method(name: str) -> Any:
     """The method of a pipeline of this name, which also records its argument."""
 
     def has(self: Any) -> bool:
         return hasattr(self.steps[-1][1], name)
 
     def method(self: Any, X: Any) -> Any:
-        self.seen_.append(SeenTable.of(X))
+        self.seen_.append(SeenTable.of_table(X))
         return getattr(super(RecordingPipeline, self), name)(X)
 
     method.__doc__ = f"Record `X`; then as `{name}` of the last step."
@@ -169,9 +169,9 @@ class RecordingPipeline(Pipeline):
         """Fit, record `X` and count the call."""
         super().fit(X, y, **params)
         self.n_fits_ = getattr(self, "n_fits_", 0) + 1
-        self.seen_ = [SeenTable.of(X)]
+        self.seen_ = [SeenTable.of_table(X)]
         return self
 
-    predict = _recorded("predict")
-    predict_proba = _recorded("predict_proba")
-    decision_function = _recorded("decision_function")
+    predict = _recording_method("predict")
+    predict_proba = _recording_method("predict_proba")
+    decision_function = _recording_method("decision_function")

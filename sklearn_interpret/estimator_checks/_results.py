@@ -49,7 +49,7 @@ def responses(estimator: BaseInspector, X: Any) -> dict[str, Any]:
     return {name: getattr(estimator, name)(X) for name in methods}
 
 
-def everything(estimator: BaseInspector, X: Any) -> dict[str, Any]:
+def all_results(estimator: BaseInspector, X: Any) -> dict[str, Any]:
     """Fitted results, and responses to the rows `X`."""
     return {**fitted_results(estimator), **responses(estimator, X)}
 
@@ -68,7 +68,7 @@ def assert_same(
     ----------
     left, right : object
         Arrays, vectors of any library, numbers, labels; dicts, lists, tuples and
-        dataclasses of those.
+        dataclasses of such values.
     where : str, default="result"
         Name of the result in error messages.
     rtol, atol : float
@@ -98,18 +98,18 @@ def _assert_same_arrays(
         assert_allclose(left, right, rtol=rtol, atol=atol, err_msg=where)
         return
     pairs = zip(
-        map(_comparable, left.ravel()), map(_comparable, right.ravel()), strict=True
+        map(_as_scalar, left.ravel()), map(_as_scalar, right.ravel()), strict=True
     )
     for first, second in pairs:
         if isinstance(first, tuple) or is_dataclass(first):  # rules of conditions
             assert_same(first, second, where, rtol=rtol, atol=atol)
             continue
-        # Of frames: pandas has NaN where polars has None.
+        # In frames, pandas has NaN where polars has None.
         both_missing = all(value is None or value != value for value in (first, second))
         _require(both_missing or first == second, where, first, second)
 
 
-def _comparable(value: Any) -> Any:
+def _as_scalar(value: Any) -> Any:
     """A scalar as Python's own, and a date as days: dates of two libraries differ."""
     value = value.item() if isinstance(value, np.number | np.str_ | np.bool_) else value
     return days([value])[0] if isinstance(value, date | np.datetime64) else value
@@ -130,11 +130,11 @@ def nearest_rows(explanation: Any) -> Any:
 
     The explanation is a `RowExplanation` of rows of numbers.
     """
-    rows, first = np.unique(explanation.origin, return_index=True)
+    rows, first_found = np.unique(explanation.origin, return_index=True)
     nearest = np.full(np.shape(explanation.data), np.nan)
-    nearest[rows] = np.asarray(explanation.rows)[first]
+    nearest[rows] = np.asarray(explanation.rows)[first_found]
     distances = np.full(len(explanation), np.nan)
-    distances[rows] = explanation.distances[first]
+    distances[rows] = explanation.distances[first_found]
     return nearest, distances
 
 
@@ -171,7 +171,7 @@ def expect_error(
 
     Parameters
     ----------
-    kinds : exception class or tuple of those
+    kinds : exception class or tuple of exception classes
         Exceptions that are accepted.
     *words : str
         Words that the message has to contain.

@@ -53,7 +53,7 @@ def check_numbers_of_the_text_are_in_the_frame(estimator: Any) -> None:
     for number in _NUMBER.findall(text):
         step = 10.0 ** int(Decimal(number).as_tuple().exponent)
         is_near = np.abs(numbers - float(number)) <= 0.501 * step
-        # Of small p-values: "< 0.0001".
+        # A small p-value is a bound in the text: "< 0.0001".
         is_bound = f"< {number}" in text and (numbers < float(number)).any()
         assert is_near.any() or is_bound, f"{number} is in the text, not in the table"
 
@@ -81,13 +81,13 @@ def check_dict_survives_json(estimator: Any) -> None:
     assert len(lines) == len(table)
     for name, column in table.items():
         assert_same(
-            [_finite(line[name]) for line in lines],
-            [_finite(entry) for entry in column.astype(object)],
+            [_none_if_not_finite(line[name]) for line in lines],
+            [_none_if_not_finite(entry) for entry in column.astype(object)],
             f"results, {name}",
         )
 
 
-def _finite(entry: Any) -> Any:
+def _none_if_not_finite(entry: Any) -> Any:
     """The entry, or None for a number that JSON does not have."""
     is_number = isinstance(entry, float | np.floating)
     missing = entry is None or str(entry) in ("<NA>", "NaT")

@@ -35,13 +35,13 @@ def check_weights_equal_repeated_rows(estimator: Any) -> None:
         return
     X, y = numeric_table(), target_for(estimator)
     counts = np.random.default_rng(2).integers(1, 4, size=N_ROWS)
-    weighted = _frozen(estimator).fit(X, y, sample_weight=counts)
-    repeated = _frozen(estimator).fit(np.repeat(X, counts, 0), np.repeat(y, counts))
+    weighted = _freeze(estimator).fit(X, y, sample_weight=counts)
+    repeated = _freeze(estimator).fit(np.repeat(X, counts, 0), np.repeat(y, counts))
     random_names = _names_of_random_results(estimator)
     expected = rows_repeated(fitted_results(weighted), counts)
     assert_same(
-        _without(random_names, fitted_results(repeated)),
-        _without(random_names, expected),
+        _leave_out(random_names, fitted_results(repeated)),
+        _leave_out(random_names, expected),
     )
     if not random_names:
         assert_same(responses(weighted, X[FEW_ROWS]), responses(repeated, X[FEW_ROWS]))
@@ -53,8 +53,8 @@ def check_zero_weights_are_left_out(estimator: Any) -> None:
     weights = np.random.default_rng(3).random(N_ROWS).round(1)
     weights[:5] = 0
     positive = weights > 0
-    weighted = _frozen(estimator).fit(X, y, sample_weight=weights)
-    without = _frozen(estimator).fit(
+    weighted = _freeze(estimator).fit(X, y, sample_weight=weights)
+    without = _freeze(estimator).fit(
         X[positive], y[positive], sample_weight=weights[positive]
     )
     # Results of each row, such as a label, may exist for these rows too.
@@ -83,15 +83,15 @@ def check_scale_of_weights(estimator: Any) -> None:
         rng.integers(1, 4, size=N_ROWS),
         rng.random(N_ROWS),
     ):
-        original = _frozen(estimator).fit(X, y, sample_weight=weights)
+        original = _freeze(estimator).fit(X, y, sample_weight=weights)
         # Standard errors that count rows would warn of a sum below two.
         scaled_weights = 3 * weights / weights.sum()
-        scaled = _frozen(estimator).fit(X, y, sample_weight=scaled_weights)
-        assert_same(_averages(original), _averages(scaled))
+        scaled = _freeze(estimator).fit(X, y, sample_weight=scaled_weights)
+        assert_same(_averages_of_rows(original), _averages_of_rows(scaled))
         assert_same(responses(original, X[:5]), responses(scaled, X[:5]))
 
 
-def _frozen(estimator: Any) -> Any:
+def _freeze(estimator: Any) -> Any:
     """The estimator, around a model that was fitted without weights."""
     if not hasattr(estimator, "estimator"):
         return without_draws(estimator)
@@ -102,11 +102,11 @@ def _frozen(estimator: Any) -> Any:
 def _names_of_random_results(estimator: Any) -> set[str]:
     """Names of the results that depend on the seed."""
     X, y = numeric_table(), target_for(estimator)
-    frozen = _frozen(estimator)
+    frozen = _freeze(estimator)
     if "random_state" not in frozen.get_params(deep=False):
         return set()
     first = fitted_results(frozen.fit(X, y))
-    second = fitted_results(_frozen(estimator).set_params(random_state=1).fit(X, y))
+    second = fitted_results(_freeze(estimator).set_params(random_state=1).fit(X, y))
     return {name for name in first if not _are_same(first[name], second[name])}
 
 
@@ -118,11 +118,11 @@ def _are_same(first: Any, second: Any) -> bool:
     return True
 
 
-def _without(names: set[str], results: dict[str, Any]) -> dict[str, Any]:
+def _leave_out(names: set[str], results: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in results.items() if name not in names}
 
 
-def _averages(estimator: Any) -> dict[str, Any]:
+def _averages_of_rows(estimator: Any) -> dict[str, Any]:
     """Results that do not count rows: no totals, and no standard errors."""
     return {
         name: value

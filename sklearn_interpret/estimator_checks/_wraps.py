@@ -20,8 +20,8 @@ from sklearn_interpret.estimator_checks._recorders import (
 )
 from sklearn_interpret.estimator_checks._results import (
     BY_ROW,
+    all_results,
     assert_same,
-    everything,
     expect_error,
     fitted_results,
 )
@@ -42,8 +42,8 @@ from sklearn_interpret.exceptions import RefitWarning
 _PREDICTIONS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
-def _predicts_itself(inspector: Any) -> bool:
-    """Whether `predict` is not the model's, which is another method then."""
+def _has_own_predict(inspector: Any) -> bool:
+    """Whether `predict` is the inspector's; the model's is `black_box_predict` then."""
     return hasattr(inspector, "black_box_predict")
 
 
@@ -165,7 +165,7 @@ def check_delegation(inspector: Any) -> None:
     X, y, weights = numeric_table(), target_for(inspector), np.arange(N_ROWS)
     outer = fitted(inspector)
     model = outer.estimator_
-    if _predicts_itself(outer):
+    if _has_own_predict(outer):
         np.testing.assert_array_equal(outer.black_box_predict(X), model.predict(X))
         metric = accuracy_score if is_classifier(model) else r2_score
         score = metric(y, outer.predict(X))
@@ -193,7 +193,7 @@ def check_has_what_the_estimator_has(inspector: Any) -> None:
     X, y = numeric_table(), target_for(inspector)
     inspector = prepared(inspector)
     names: tuple[str, ...] = ("predict", "score")
-    if not _predicts_itself(inspector):
+    if not _has_own_predict(inspector):
         names = (*_PREDICTIONS, "score")
     for state in ("unfitted", "fitted"):
         for name in names:
@@ -285,7 +285,7 @@ def _results_of_recorder(inspector: Any, X: Any) -> dict[str, Any]:
     """Results around a recording model, which must see rows like those of its `fit`."""
     model = clone(recorder_for(inspector)).fit(X, target_for(inspector))
     inspector = prepared(inspector, estimator=FrozenEstimator(model))
-    results = everything(inspector.fit(X, target_for(inspector)), X[FEW_ROWS])
+    results = all_results(inspector.fit(X, target_for(inspector)), X[FEW_ROWS])
     fitted_on, *called_with = model.seen_
     assert called_with, "the model was never called"
     for seen in called_with:

@@ -171,12 +171,12 @@ class Explanation(BaseExplanation):
         Parameters
         ----------
         explanations : iterable of Explanation
-            Of the same features and outputs, by the same inspector.
+            Explanations of the same features and outputs, by the same inspector.
 
         Returns
         -------
         Explanation
-            Of all rows, in order.
+            The explanation of all rows, in order.
 
         Raises
         ------
@@ -188,7 +188,7 @@ class Explanation(BaseExplanation):
             raise ValueError("explanations is empty: there is nothing to join.")
         members = list(filter(len, explanations)) or explanations[:1]
         first = members[0]
-        joined: dict[str, Any] = {}
+        joined_fields: dict[str, Any] = {}
         for member in members:
             for name in ("feature_names", "output_names"):
                 names = list(getattr(member, name))
@@ -199,13 +199,13 @@ class Explanation(BaseExplanation):
                     )
         for name in cls._arrays_by_row:
             if getattr(first, name) is not None:
-                joined[name] = np.concatenate(
+                joined_fields[name] = np.concatenate(
                     [getattr(member, name) for member in members]
                 )
         if first.data is not None:
             rows = [as_rows(member.data) for member in members]
-            joined["data"] = reduce(Rows.joined, rows).native
-        return replace(first, **joined)
+            joined_fields["data"] = reduce(Rows.joined, rows).native
+        return replace(first, **joined_fields)
 
     def __len__(self) -> int:
         """Return the number of explained rows."""

@@ -180,13 +180,13 @@ class BaseExplanation(ABC):
         return names_of_rows(self.data, len(self))
 
     @property
-    def _shown(self) -> range:
+    def _shown_rows(self) -> range:
         """Rows in the HTML table."""
         return range(min(len(self), SHOWN_ROWS))
 
     def _first_lines(self, text: Callable[[int], str]) -> list[str]:
         """The ``text(row)`` of each of the first rows, and "..." if there are more."""
-        lines = [text(row) for row in self._shown]
+        lines = [text(row) for row in self._shown_rows]
         return lines + ["..."] * (len(self) > SHOWN_ROWS)
 
     def _outcome(self, row: int) -> str:
@@ -327,7 +327,7 @@ class BaseExplanation(ABC):
         ordered_names = [names[k] for k in order]
         head = ["row", *(["output"] if several else []), "base value", *ordered_names]
         body = []
-        for row in self._shown:
+        for row in self._shown_rows:
             texts = list(notes(row))
             for output in range(min(n_outputs, SHOWN_OUTPUTS)):
                 name = [str(self.output_names[output])] if several else []
@@ -347,10 +347,10 @@ class BaseExplanation(ABC):
         """Return a table of the first rows."""
         head, body = self._html_table()
         caption = f"{type(self).__name__}: {self._caption()}"
-        lines = "".join(_html_row("td", cells) for cells in body)
+        lines = "".join(_row_html("td", cells) for cells in body)
         return (
             f"<table><caption>{escape(caption)}</caption>"
-            f"<thead>{_html_row('th', head)}</thead><tbody>{lines}</tbody></table>"
+            f"<thead>{_row_html('th', head)}</thead><tbody>{lines}</tbody></table>"
         )
 
 
@@ -385,9 +385,9 @@ def row_positions(index: Any, n_rows: int) -> NDArray[np.intp]:
     positions = np.asarray(index)
     if positions.ndim == 1 and not positions.size:
         positions = positions.astype(np.intp)
-    single = isinstance(index, Integral) and not isinstance(index, bool | np.bool_)
+    is_single = isinstance(index, Integral) and not isinstance(index, bool | np.bool_)
     listed = positions.ndim == 1 and positions.dtype.kind in "iub"
-    if not single and (not listed or isinstance(index, tuple)):
+    if not is_single and (not listed or isinstance(index, tuple)):
         raise TypeError(
             "An explanation is indexed by rows: with an int, a slice, a sequence of "
             f"positions or a boolean mask; got {index!r}."
@@ -409,7 +409,7 @@ class Markup(str):
     """A string that is HTML already, and is not escaped."""
 
 
-def _html_row(tag: str, cells: Iterable[str]) -> str:
+def _row_html(tag: str, cells: Iterable[str]) -> str:
     texts = [cell if isinstance(cell, Markup) else escape(cell) for cell in cells]
     return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"
 

@@ -192,7 +192,8 @@ class InteractionExplanation(BaseExplanation):
         Returns
         -------
         InteractionExplanation
-            Its values. Those of "k-SII", "STII" and "FSII" sum to the prediction.
+            Values of the index. Values of "k-SII", "STII" and "FSII" sum to the
+            prediction.
 
         Raises
         ------

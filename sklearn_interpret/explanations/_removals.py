@@ -242,7 +242,7 @@ class RemovalExplanation(BaseExplanation):
         body = [
             [str(name), self._outcome(row), str(n), Markup(self.to_html(row))]
             for row, name, n in zip(
-                self._shown, self.row_names, self.n_removed, strict=False
+                self._shown_rows, self.row_names, self.n_removed, strict=False
             )
         ]
         return head, body

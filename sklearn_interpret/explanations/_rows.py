@@ -38,12 +38,12 @@ class RowExplanation(BaseExplanation):
         The rows found, in the container of the explained ones; unchanged values are
         exact copies.
     origin : array-like of shape (n_found,), int
-        Position of the explained row of each; increasing.
+        Position of the explained row of each row found; increasing.
     valid : array-like of shape (n_found,), bool
         Whether the row, as given here, satisfies the target; attacks also return rows
         that do not.
     distances : array-like of shape (n_found,)
-        Distance of each from its explained row, in the unit of the method.
+        Distance of each row found from its explained row, in the unit of the method.
     status : array-like of shape (n_rows,), str
         For each explained row "found", "unchanged" (it satisfies the target already),
         "impossible" or "failed".
@@ -67,17 +67,17 @@ class RowExplanation(BaseExplanation):
     optimal : array-like of shape (n_rows,), bool, default=None
         Whether the nearest row found is proved to be the nearest of all.
     low, high : array-like of shape (n_found, n_features), default=None
-        A box around each row in which all points satisfy the target; equal to the
-        row's value if there is no room, NaN for categories.
+        Ends of a box around each row found, in which all points satisfy the target;
+        equal to the row's value if there is no room, NaN for categories.
     beyond_data : array-like of shape (n_found, n_features), bool, default=None
-        Mask of the changed values outside the range of the rows of `fit`, or that are
-        levels not among theirs.
+        Mask of the changed values that are outside the range of the rows of `fit`, or
+        are levels that these rows do not have.
     original_predictions : array-like of shape (n_rows[, n_outputs]), default=None
         The model's responses to the explained rows.
     answers, original_answers : array-like of shape (n_found,) and (n_rows,), \
 default=None
         The classes that the model predicts for the rows found, and for the explained
-        ones; not always those of the largest response, for instance in one-vs-one
+        rows; not always the classes of the largest response, for instance in one-vs-one
         votes.
 
     Raises
@@ -152,11 +152,11 @@ default=None
     def __post_init__(self) -> None:
         if self.data is None:
             raise ValueError("data must hold the explained rows; got None.")
-        found, data = as_rows(self.rows), as_rows(self.data)
-        n_rows, n_found, n_features = len(self), found.n_rows, data.n_columns
-        if found.n_columns != n_features:
+        rows_found, data = as_rows(self.rows), as_rows(self.data)
+        n_rows, n_found, n_features = len(self), rows_found.n_rows, data.n_columns
+        if rows_found.n_columns != n_features:
             raise ValueError(
-                f"rows has {found.n_columns} columns, but data has {n_features}."
+                f"rows has {rows_found.n_columns} columns, but data has {n_features}."
             )
         self._set_objects()
         for name, dtype, *shape in (
@@ -190,11 +190,11 @@ default=None
         """Fields of some explained rows, and of the rows found for them."""
         by_row = [np.flatnonzero(self.origin == position) for position in positions]
         n_found = [len(indices) for indices in by_row]
-        found = np.concatenate([np.empty(0, dtype=np.intp), *by_row])
+        indices_found = np.concatenate([np.empty(0, dtype=np.intp), *by_row])
         return {
             **super()._fields_of_rows(positions),
-            **self._entries_of(self._arrays_by_found, found),
-            "rows": take_rows(self.rows, found),
+            **self._entries_of(self._arrays_by_found, indices_found),
+            "rows": take_rows(self.rows, indices_found),
             "origin": np.repeat(np.arange(len(positions)), n_found),
         }
 
@@ -246,20 +246,20 @@ default=None
         pandas = optional_library("pandas", "RowExplanation.to_frame")
         index, feature = np.nonzero(self.changed)
         first_of_row = np.searchsorted(self.origin, self.origin)
-        numbers = np.arange(len(self.origin)) - first_of_row
+        number_in_row = np.arange(len(self.origin)) - first_of_row
         names = np.array(self.feature_names, dtype=object)
-        before, after = self._entries(index, feature)
+        before, after = self._old_and_new(index, feature)
         columns = {
             "row": self.row_names[self.origin[index]],
             "status": self.status[self.origin[index]],
-            "counterfactual": numbers[index],
+            "counterfactual": number_in_row[index],
             "feature": names[feature],
             "before": before,
             "after": after,
         }
         if self.low is not None and self.high is not None:
-            low, high = self.low[index, feature], self.high[index, feature]
-            columns["low"], columns["high"] = self._with_dates(low, high, feature)
+            box_ends = self.low[index, feature], self.high[index, feature]
+            columns["low"], columns["high"] = self._days_as_dates(*box_ends, feature)
         if self.beyond_data is not None:
             columns["beyond_data"] = self.beyond_data[index, feature]
         table = pandas.DataFrame(columns).infer_objects()
@@ -269,10 +269,10 @@ default=None
                 table[name] = pandas.Series(columns[name], dtype=object)
         return table
 
-    def _entries(
+    def _old_and_new(
         self, indices: NDArray[np.intp], features: NDArray[np.intp]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Values of some features before and after, for some of the rows: objects."""
+        """Values before and after, objects, of some pairs of row found and feature."""
         before, after = as_rows(self.data), as_rows(self.rows)
         old, new = np.empty((2, len(indices)), dtype=object)
         for j in np.unique(features).tolist():
@@ -282,13 +282,13 @@ default=None
             new[cells] = _as_objects(after.displayed(j)[rows_found])
         return old, new
 
-    def _with_dates(
+    def _days_as_dates(
         self,
         low: NDArray[np.float64],
         high: NDArray[np.float64],
         features: NDArray[np.intp],
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Ends of intervals of some features, of dates as objects."""
+        """Ends of intervals of some features; the ends of dates are objects."""
         rows = as_rows(self.rows)
         for j in np.unique(features).tolist():
             dtype = rows.date_dtype(j)
@@ -300,8 +300,8 @@ default=None
 
     def _size(self) -> str:
         n_features = as_rows(self.rows).n_columns
-        n_rows, n_found = len(self), np.count_nonzero(self.valid)
-        return f"n_rows={n_rows}, n_features={n_features}, n_found={n_found}"
+        n_rows, n_valid = len(self), np.count_nonzero(self.valid)
+        return f"n_rows={n_rows}, n_features={n_features}, n_found={n_valid}"
 
     def _summary(self) -> list[str]:
         if not len(self):
@@ -315,22 +315,22 @@ default=None
     def _after_text(self, index: int, feature: int, after: Any) -> str:
         """New value of a feature, or its interval in the box."""
         if self.low is not None and self.high is not None:
-            low, high = self.low[index, feature], self.high[index, feature]
-            if low < high:
+            box_low, box_high = self.low[index, feature], self.high[index, feature]
+            if box_low < box_high:
                 dtype = as_rows(self.rows).date_dtype(feature)
-                return interval_text(low, high, date_dtype=dtype)
+                return interval_text(box_low, box_high, date_dtype=dtype)
         return _value_text(after)
 
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "status", "distance", "changes"]
         body = []
-        for row in self._shown:
+        for row in self._shown_rows:
             indices, name = np.flatnonzero(self.origin == row), str(self.row_names[row])
             if not len(indices):
                 body.append([name, self.status[row], "", self.reasons[row]])
             for index in indices[:SHOWN_ROWS].tolist():
                 features = np.flatnonzero(self.changed[index])
-                old, new = self._entries(np.full(len(features), index), features)
+                old, new = self._old_and_new(np.full(len(features), index), features)
                 changes = [
                     f"{self.feature_names[j]}: {_value_text(before)} → "
                     f"{self._after_text(index, j, after)}"
@@ -344,12 +344,12 @@ default=None
 
 
 def _value_text(entry: Any) -> str:
-    """All digits of a number, if they are few; else four."""
+    """A number in all digits if they are few, else in four; other entries as text."""
     return decimal_text(entry) or entry_text(entry)
 
 
 def _as_objects(values: NDArray[np.float64]) -> NDArray[Any]:
-    """Entries of a column as objects; numbers of low precision as their decimals."""
+    """Entries of a column as objects; of float32 numbers the shortest decimals."""
     if values.dtype.kind == "f" and values.dtype.itemsize < 8:
         values = np.array(list(map(as_decimal, values)), dtype=np.float64)
     return as_objects(values)

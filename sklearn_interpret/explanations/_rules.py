@@ -34,13 +34,13 @@ class Condition:
     feature : int
         Position of the column.
     name : str
-        Its name.
+        Name of the column.
     low, high : float, numpy.datetime64 or numpy.timedelta64, default=None
         The value is larger than `low`, and at most `high`; None is no limit. A missing
         value never meets the condition, even without limits.
     levels : tuple, default=None
-        The value is one of these; NaN and None stand for missing values. None means a
-        condition by `low` and `high`.
+        The value is one of the levels; NaN and None stand for missing values. None
+        means a condition by `low` and `high`.
     only : float, default=None
         For a column of two whole numbers, the one in the interval; the text then names
         it.
@@ -62,7 +62,7 @@ class Condition:
     only: float | None = None
 
     def __str__(self) -> str:
-        return self._in_words(entry_text)
+        return self._as_text(entry_text)
 
     def to_text(self, digits: int | None = None) -> str:
         """Return the condition as text.
@@ -79,9 +79,9 @@ class Condition:
         str
             The condition.
         """
-        return self._in_words(partial(entry_text, digits=digits))
+        return self._as_text(partial(entry_text, digits=digits))
 
-    def _in_words(self, text: Callable[..., Any]) -> str:
+    def _as_text(self, text: Callable[..., Any]) -> str:
         """The condition, its values as ``text(value)``."""
         if self.only is not None:
             return f"{self.name} = {text(self.only)}"
@@ -317,7 +317,7 @@ class RuleExplanation(BaseExplanation):
         Returns
         -------
         str
-            Its conditions, or "always" if there are none.
+            The conditions of the rule, or "always" if it has none.
         """
         return " and ".join(map(str, self.rules[row])) or "always"
 
@@ -373,7 +373,7 @@ class RuleExplanation(BaseExplanation):
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "rule", "answer", "precision", "coverage", "status"]
         body = []
-        for row in self._shown:
+        for row in self._shown_rows:
             low = rounded_text(self.precision_low[row], down=True)
             high = rounded_text(self.precision_high[row], down=False)
             body.append(

@@ -79,16 +79,18 @@ def output_position(names: Iterable[Any], target: Any) -> int:
             return 0
         raise ValueError(
             f"There are {len(names)} outputs: choose one by target=, out of "
-            f"{_listed(names)}."
+            f"{_names_text(names)}."
         )
-    equal = [position for position, name in enumerate(names) if _same(name, target)]
+    equal = [position for position, name in enumerate(names) if _is_same(name, target)]
     if len(equal) == 1:
         return equal[0]
     numbered = any(isinstance(name, Integral) for name in names)
     is_position = isinstance(target, Integral) and not isinstance(target, bool)
     if is_position and not numbered and 0 <= target < len(names):
         return int(target)
-    raise ValueError(f"target={target!r} is not an output; there are {_listed(names)}.")
+    raise ValueError(
+        f"target={target!r} is not an output; there are {_names_text(names)}."
+    )
 
 
 def one_output(explanation: Attributions, target: Any) -> Attributions:
@@ -106,12 +108,12 @@ def one_output(explanation: Attributions, target: Any) -> Attributions:
     return replace(explanation, output_names=names, **fields)
 
 
-def _same(name: Any, target: Any) -> bool:
+def _is_same(name: Any, target: Any) -> bool:
     try:
         return bool(name == target)
     except (TypeError, ValueError):  # arrays and the like
         return False
 
 
-def _listed(names: list[Any]) -> str:
+def _names_text(names: list[Any]) -> str:
     return shortened([n.item() if isinstance(n, np.generic) else n for n in names])

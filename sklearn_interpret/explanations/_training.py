@@ -47,7 +47,7 @@ class TrainingExplanation(BaseExplanation):
         A name for each training row or group; None takes the index of a pandas table,
         or positions.
     training_targets : array-like of shape (n_training, ...), default=None
-        Their targets.
+        Targets of the training rows.
     value_name : str, default="value"
         Name of the values.
 
@@ -139,7 +139,7 @@ class TrainingExplanation(BaseExplanation):
         Returns
         -------
         ndarray of shape (n_rows, k), int
-            Their positions, the largest first.
+            Positions of the training rows, the largest value first.
         """
         return np.argsort(-np.abs(self.values), axis=1, kind="stable")[:, :k]
 
@@ -189,10 +189,10 @@ class TrainingExplanation(BaseExplanation):
     def _summary(self) -> list[str]:
         if not self.values.size:
             return []
-        sizes = self.mean_sizes
-        largest = np.argsort(-sizes, kind="stable")[:SHOWN_ROWS]
+        mean_sizes = self.mean_sizes
+        largest = np.argsort(-mean_sizes, kind="stable")[:SHOWN_ROWS]
         texts = [
-            f"{entry_text(sizes[k])} ({entry_text(self.training_names[k])})"
+            f"{entry_text(mean_sizes[k])} ({entry_text(self.training_names[k])})"
             for k in largest
         ]
         return [f"largest mean size of the {self.value_name}: {', '.join(texts)}"]
@@ -208,7 +208,7 @@ class TrainingExplanation(BaseExplanation):
                     for k in self.largest(SHOWN_ROWS)[row]
                 ),
             ]
-            for row in self._shown
+            for row in self._shown_rows
         ]
         return head, body
 
@@ -239,13 +239,13 @@ class NeighborExplanation(TrainingExplanation):
         A name for each training row or group; None takes the index of a pandas table,
         or positions.
     training_targets : array-like of shape (n_training, ...), default=None
-        Their targets.
+        Targets of the training rows.
     value_name : str, default="value"
         Name of the values.
     neighbors : array-like of shape (n_rows, k), int
         Positions of the training rows that vote, the nearest first.
     distances : array-like of shape (n_rows, k)
-        Their distances.
+        Distances of the training rows that vote.
     feature_distances : array-like of shape (n_rows, k, n_features), default=None
         Contribution of each feature to the power of the distance that is a sum over
         features, such as the square of a Euclidean distance. None if no power is.

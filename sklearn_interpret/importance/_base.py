@@ -52,9 +52,9 @@ _COLUMN_PARAMETERS = (
     "periods",
     "offset",
 )
-# Values of these that do neither.
+# Values of these parameters that refer to no column.
 _DEFAULTS = ("warn", "from_dtype", "auto")
-# Columns of the table of results, and the attributes that they show where these exist.
+# Columns of the table of results, and their attributes, which not all methods have.
 _ATTRIBUTES = {
     "standard_error": "standard_errors_",
     "statistic": "statistics_",
@@ -101,7 +101,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             vars(self).pop("_fit_input", None)  # refits are done: free their memory
         results = Bunch(importances=importances)
         if importances.ndim == 2:
-            results = summary(importances)
+            results = summarise(importances)
         for name, values in results.items():
             setattr(self, f"{name}_", values)
         means = results.get("importances_mean", importances)
@@ -111,14 +111,14 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
                 f"The importance of {name!r} is not finite: targets, "
                 "responses or scores are too large, or infinite."
             )
-        self.feature_importances_ = self._by_feature(means)
+        self.feature_importances_ = self._spread_to_features(means)
 
     @abstractmethod
     def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
         """Set fitted attributes; return importances (n_players,) or (n_players, r)."""
 
-    def _by_feature(self, by_player: NDArray[Any]) -> NDArray[Any]:
-        """Values of players as (n_features,): each member of a group gets its value."""
+    def _spread_to_features(self, by_player: NDArray[Any]) -> NDArray[Any]:
+        """Values of features, (n_features,): each member of a group has the group's."""
         by_feature = np.zeros(self.n_features_in_, dtype=by_player.dtype)
         for columns, value in zip(self.features_, by_player, strict=True):
             by_feature[list(columns)] = value
@@ -148,11 +148,11 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         columns = {"feature": as_objects(self.player_names_), "importance": means}
         if draws.shape[1] > 1:
             columns["std"] = draws.std(axis=1)
-        columns |= self._columns()
+        columns |= self._more_columns()
         order = np.argsort(-means, kind="stable")
         return {name: column[order] for name, column in columns.items()}
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
+    def _more_columns(self) -> dict[str, NDArray[Any]]:
         """Further columns by name, (n_players,) each."""
         return {
             column: getattr(self, name)
@@ -160,13 +160,13 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             if hasattr(self, name)
         }
 
-    def _targets(self, sample: Sample) -> NDArray[Any]:
-        """Targets of the sample; an error if there are none."""
-        return self._with_targets(sample).y
+    def _check_targets(self, sample: Sample) -> NDArray[Any]:
+        """Targets of the sample; an error if it has none."""
+        return self._check_has_targets(sample).y
 
-    def _with_targets(self, sample: AnySample) -> Any:
-        """The sample; an error if it, or one of its partitions, has no targets."""
-        check = partial(_checked_targets, type(self).__name__, self._why_targets)
+    def _check_has_targets(self, sample: AnySample) -> Any:
+        """The sample, if it has targets; partitions are checked later."""
+        check = partial(_refuse_missing_targets, type(self).__name__, self._why_targets)
         if isinstance(sample, PartitionedSample):
             return replace(sample, check=check)
         check(sample.rows, sample.y)
@@ -214,10 +214,10 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         return self.feature_importances_ > self.threshold
 
 
-def _checked_targets(
+def _refuse_missing_targets(
     name: str, reason: str, rows: Rows, y: NDArray[Any] | None
 ) -> NDArray[Any]:
-    """Targets of rows; an error if there are none."""
+    """Targets of rows; an error if these have none."""
     if y is None:
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None: {reason}"
@@ -225,7 +225,7 @@ def _checked_targets(
     return y
 
 
-def summary(importances: NDArray[np.float64], **results: Any) -> Bunch:
+def summarise(importances: NDArray[np.float64], **results: Any) -> Bunch:
     """Importances (n_players, r), their mean and deviation, and other results."""
     return Bunch(
         importances=importances,
@@ -235,10 +235,10 @@ def summary(importances: NDArray[np.float64], **results: Any) -> Bunch:
     )
 
 
-def copies(sample: Sample) -> Sample:
+def rows_by_weight(sample: Sample) -> Sample:
     """A row for each unit of weight, sorted, if weights are whole and not large.
 
-    Weighted rows and their copies, in any order, then have the same draws.
+    A weighted row and its copies, in any order, then get the same random draws.
     """
     distinct = sample.distinct()
     counts = np.rint(distinct.weights)
@@ -274,14 +274,14 @@ def hold_constant(rows: Rows, columns: Sequence[int]) -> Rows:
     """Rows in which the columns have the first row's values."""
     first_row = np.zeros(rows.n_rows, dtype=np.intp)
     donors = dict.fromkeys(columns, first_row)
-    return type(rows)(rows.mixed(np.arange(rows.n_rows), donors))
+    return type(rows)(rows.mix(np.arange(rows.n_rows), donors))
 
 
 def names_columns(estimator: Any, fit_params: Collection[str] = ()) -> bool:
     """Whether an estimator, or a part of it, refers to columns by name or position.
 
-    With fewer columns such an estimator fails, or uses the wrong ones. So does one with
-    such a parameter of `fit`.
+    With fewer columns such an estimator fails, or uses the wrong columns. So does an
+    estimator whose `fit` is given one of `_COLUMN_PARAMETERS`.
     """
     if set(_COLUMN_PARAMETERS).intersection(fit_params):
         return True

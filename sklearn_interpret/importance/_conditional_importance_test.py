@@ -1,4 +1,7 @@
-"""Tests whether a feature is needed, given the others."""
+"""Tests whether a feature is needed, given the other features.
+
+`ConditionalTests` computes them; here are parameters, checks and warnings.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,11 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.parallel import limit_blas, run
 from sklearn_interpret._model.rows.validation import FitArguments
 from sklearn_interpret.exceptions import InspectionWarning, WeakNuisanceWarning
-from sklearn_interpret.importance._base import BaseImportance, copies, random_folds
+from sklearn_interpret.importance._base import (
+    BaseImportance,
+    random_folds,
+    rows_by_weight,
+)
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
 from sklearn_interpret.importance._nuisance import (
     AdditiveModel,
@@ -278,7 +285,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
         y = arguments.y
         if self.estimator is None and y is not None:
-            outcomes, _ = self._outcomes(np.asarray(y))
+            outcomes, _ = self._numeric_targets(np.asarray(y))
             y = outcomes[:, 0] if outcomes.shape[1] == 1 else outcomes
         elif is_classifier(self._get_estimator()) and np.asarray(y).shape[1:] == (1,):
             y = column_or_1d(y, warn=True)
@@ -289,14 +296,14 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
 
     def _measure(self, sample: Sample, response: None) -> NDArray[np.float64]:
         """Importances (n_players,), and the results of the test."""
-        self._targets(sample)
+        self._check_targets(sample)
         if sample.rows.n_rows < _FEWEST_ROWS:
             raise ValueError(
                 f"{type(self).__name__} needs at least {_FEWEST_ROWS} rows of positive "
                 f"weight, but X has n_samples = {sample.rows.n_rows}."
             )
         rng = check_random_state(self.random_state)
-        tests = self._tests(sample, rng)
+        tests = self._make_tests(sample, rng)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.features_))
         tasks = [
             (tests, columns, seed)
@@ -320,15 +327,17 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         self._warn_of_few_draws()
         return importances
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        columns = super()._columns() | {"selected": self.adjusted_pvalues_ < self.alpha}
+    def _more_columns(self) -> dict[str, NDArray[Any]]:
+        columns = super()._more_columns() | {
+            "selected": self.adjusted_pvalues_ < self.alpha
+        }
         scores = zip(("target R²", "feature R²"), self.nuisance_scores_.T, strict=True)
         return columns | {name: r2 for name, r2 in scores if not np.isnan(r2).all()}
 
     def _result_facts(self) -> dict[str, Any]:
         return {"test": self.test, "correction": self.correction or "none"}
 
-    def _outcomes(
+    def _numeric_targets(
         self, y: NDArray[Any]
     ) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
         """Targets as numbers (n_rows, q), and the labels of classes or None."""
@@ -349,13 +358,15 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         classes = np.unique(labels)
         return class_flags(labels, classes), classes
 
-    def _tests(self, original: Sample, rng: np.random.RandomState) -> ConditionalTests:
-        """The tests on a sample."""
-        sample = copies(original)
+    def _make_tests(
+        self, original: Sample, rng: np.random.RandomState
+    ) -> ConditionalTests:
+        """The tests on a sample, with a row for each unit of weight."""
+        sample = rows_by_weight(original)
         y, weights = sample.y, sample.weights
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
-        outcomes, classes = self._outcomes(y)
+        outcomes, classes = self._numeric_targets(y)
         nuisance = Nuisance(self.nuisance, weights if np.ptp(weights) > 0 else None)
         if self.nuisance is not None and is_classifier(self.nuisance):
             raise TypeError("nuisance must be a regressor, also for classes.")
@@ -364,7 +375,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         else:
             labels = classes if is_classifier(self.estimator) else None
             learner = Learner(
-                self._unfitted(), y, self._parameters_of_copies(sample), labels
+                self._clone(), y, self._parameters_of_copies(sample), labels
             )
         strata = np.zeros(len(y)) if classes is None else y
         return ConditionalTests(
@@ -374,7 +385,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
             learner,
             nuisance,
             self._half_folds(original, sample, strata, rng),
-            # Equal rows without weights are rows of their own.
+            # Without weights, equal rows are different rows.
             sample.index if (original.weights != 1).any() else np.arange(len(y)),
             Redraw(self.sampler, self.n_samples),
         )
@@ -386,34 +397,38 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         strata: NDArray[Any],
         rng: np.random.RandomState,
     ) -> NDArray[np.intp]:
-        """Halves 2 k and 2 k + 1 of the rows of fold k."""
+        """Half fold of each row, (n_rows,): fold k has the half folds 2 k and 2 k + 1.
+
+        Rows in even half folds train the tests, and rows in odd ones test.
+        """
         if isinstance(self.cv, Integral):
             n_halves = min(2 * self.cv, sample.rows.n_rows // 2 * 2)
             return random_folds(strata, n_halves, rng)
-        n_rows, folds = original.rows.n_rows, np.full(original.index.max() + 1, -1)
+        n_rows = original.rows.n_rows
+        fold_of_input_row = np.full(original.index.max() + 1, -1)
         test_sets = [test for _, test in self._splits(original, original.y, self.cv)]
         for fold, test in enumerate(test_sets):
-            folds[original.index[test]] = fold
+            fold_of_input_row[original.index[test]] = fold
         held_out = np.concatenate(test_sets)
         if len(held_out) != n_rows or len(np.unique(held_out)) < n_rows:
             raise ValueError("cv must hold out each row of positive weight once.")
-        folds = folds[sample.index]
+        folds = fold_of_input_row[sample.index]
         return 2 * folds + random_folds(folds, 2, rng)
 
     def _warn_of_weakness(self, dependence: list[tuple[Dependence, ...]]) -> None:
         """Warn of features whose nuisance regressions leave a dependence.
 
-        Those of the target and of the feature, for each feature.
+        `dependence` has a pair for each feature: of the target's and its own residuals.
         """
-        # Arrays (n_features, 2).
+        # Arrays (n_features, 2), for target and feature.
         pvalues, r2 = np.moveaxis(np.array(dependence), 2, 0)
         weak = np.flatnonzero(pvalues.min(axis=1) * pvalues.size < _WEAK_LEVEL)
         if not len(weak):
             return
-        weaker = pvalues.argmin(axis=1)
+        weaker = pvalues.argmin(axis=1)  # 0 for the target, 1 for the feature
         weaker_r2 = np.take_along_axis(r2, weaker[:, None], axis=1)[:, 0]
         weak = weak[np.argsort(-weaker_r2[weak], kind="stable")]
-        named = [
+        descriptions = [
             f"{self.player_names_[i]!r} (R² = {weaker_r2[i]:.2f}, "
             f"{('target', 'feature')[weaker[i]]})"
             for i in weak[:_MOST_NAMED]
@@ -425,9 +440,9 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         if self.test == "hrt" and self.sampler == "gaussian":
             advice = 'sampler="residuals"'
         warn(
-            f"Try {advice}: for {', '.join(named)}{more} the residuals of nuisance "
-            "regressions still depend on the other features, so that p-values may be "
-            "too small.",
+            f"Try {advice}: for {', '.join(descriptions)}{more} the residuals of "
+            "nuisance regressions still depend on the other features, so that p-values "
+            "may be too small.",
             WeakNuisanceWarning,
         )
 
@@ -436,11 +451,12 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         if self.test != "hrt":
             return
         n_tests = len(self.features_) if self.correction == "holm" else 1
-        if n_tests / (1 + self.n_samples) >= self.alpha:
+        smallest_pvalue = n_tests / (1 + self.n_samples)
+        if smallest_pvalue >= self.alpha:
             warn(
                 f"Use n_samples={int(n_tests / self.alpha) + 1} or more: with "
                 f"{self.n_samples} no feature can be selected, since the smallest "
-                f"adjusted p-value is {n_tests / (1 + self.n_samples):.3g}.",
+                f"adjusted p-value is {smallest_pvalue:.3g}.",
                 InspectionWarning,
             )
 
@@ -455,4 +471,4 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
-        return self._by_feature(self.adjusted_pvalues_ < self.alpha)
+        return self._spread_to_features(self.adjusted_pvalues_ < self.alpha)

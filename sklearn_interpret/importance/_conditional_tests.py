@@ -2,7 +2,8 @@
 
 `ConditionalTests` has a method for each: "gcm" (Shah & Peters 2020), "pcm" (Lundborg
 et al. 2024), "loco" (Williamson et al. 2023) and "hrt" (Tansey et al. 2022). All but
-"gcm" split the rows into two halves: those of even `half_folds` train, the others test.
+"gcm" split the rows into two halves: rows of even `half_folds` train, rows of odd ones
+test.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.stats import t
 
 from sklearn_interpret._core.statistics.covariance_tests import (
+    generalised_covariance_test,
     one_sided_test,
-    product_test,
 )
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret.importance._base import (
@@ -30,8 +31,8 @@ from sklearn_interpret.importance._nuisance import (
     Learner,
     Nuisance,
     Residuals,
-    coded,
-    remaining_dependence,
+    encode_columns,
+    residual_dependence,
     score,
 )
 from sklearn_interpret.importance._redrawn import Redraw, RedrawRequest, losses_of_draws
@@ -45,11 +46,11 @@ _LEAST_VARIANCE = 0.1
 # Rows whose values of a feature the projected test compares with a row's own. Chosen by
 # hand: each takes predictions of all rows, and more make the direction less noisy.
 _N_DONORS = 5
-# Numbers below this share of the deviation of those they come from are rounding errors.
+# Differences below this share of the standard deviation of their terms are rounding.
 _ROUNDING = 1e-6
 # Relative differences of losses below this are ties.
 _TIE = 1e-9
-# Of residuals that are not checked.
+# The dependence of residuals that are not checked.
 _NOT_CHECKED = Dependence(pvalue=1.0, r2=0.0)
 
 
@@ -66,7 +67,7 @@ class Finding:
     scores : tuple of float
         Held-out R^2 of the regressions of target and feature; NaN where there is none.
     dependence : tuple of Dependence
-        Of the residuals of both on the other features.
+        Dependence of both regressions' residuals on the other features.
     """
 
     statistic: float
@@ -80,7 +81,7 @@ class Finding:
 
 @dataclass(eq=False)
 class ConditionalTests:
-    """The tests, with what those of all features share.
+    """The tests, with the models and data that the tests of all features share.
 
     Parameters
     ----------
@@ -95,9 +96,9 @@ class ConditionalTests:
     nuisance : Nuisance
         Makes the learner of some targets.
     half_folds : ndarray of shape (n_rows,)
-        Halves 2 k and 2 k + 1 of the rows of fold k.
+        Half fold of each row: fold k has the half folds 2 k and 2 k + 1.
     index : ndarray of shape (n_rows,)
-        Positions in the input, the same for rows repeated for their weights.
+        Positions in the input. Rows that stand for one weighted row share theirs.
     redraw : Redraw
         Draws values for "hrt".
     """
@@ -117,71 +118,76 @@ class ConditionalTests:
         The importance is the share of the variance of the target's residuals that the
         feature's residuals explain.
         """
-        remaining = self._remaining(columns)
-        target = self.residuals(self.outcomes, remaining)
-        feature = self.residuals(coded(self.rows, columns), remaining)
-        statistic, pvalue = product_test(
-            _products(target.values, feature.values),
-            _products(target.held_out, feature.held_out),
+        other_features = self._drop_columns(columns)
+        target = self.residuals(self.outcomes, other_features)
+        feature = self.residuals(encode_columns(self.rows, columns), other_features)
+        statistic, pvalue = generalised_covariance_test(
+            _column_products(target.values, feature.values),
+            _column_products(target.held_out, feature.held_out),
             self.weights,
         )
-        root = np.sqrt(self.weights)[:, None]
-        slopes = np.linalg.lstsq(root * feature.values, root * target.values)[0]
+        root_weights = np.sqrt(self.weights)[:, None]
+        slopes = np.linalg.lstsq(
+            root_weights * feature.values, root_weights * target.values
+        )[0]
         unexplained = target.values - feature.values @ slopes
         total = (self.weights @ target.values**2).sum()
         share = 1 - (self.weights @ unexplained**2).sum() / total if total > 0 else 0.0
-        checks = self._checks(remaining, target, feature)
+        checks = self._check_residuals(other_features, target, feature)
         return Finding(statistic, pvalue, share, **checks)
 
     def pcm(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Projected covariance measure (Lundborg et al. 2024, algorithm 1).
 
-        One half of the rows gives a direction: the prediction of the target, less those
-        with some rows' values of the feature and less what the other features explain
-        of this difference, over the variance of the target. The other half tests it.
-        Any direction is valid; this one is zero if the model ignores the feature.
-        What the others explain is estimated from all rows, without targets: estimates
-        from the first half fit its noise, and leave a dependence in the second.
-        The importance is the share of the variance of the target's residuals that those
-        of the direction explain.
+        One half of the rows gives a direction, and the other half tests it. The effect
+        of the feature is the prediction of the target less its mean over values of the
+        feature from some rows. The direction is the effect, less its prediction from
+        the other features, over the variance of the target. Any direction is valid;
+        this one is zero if the model ignores the feature. The effect is predicted from
+        all rows, without targets: a prediction from the first half would fit its noise,
+        and leave a dependence in the second half. The importance is the share of the
+        variance of the target's residuals that the direction's residuals explain.
         """
-        remaining, train, test = self._remaining(columns), self._train, ~self._train
-        predicted, variance = self._predicted
-        donors = np.random.default_rng(seed).choice(np.flatnonzero(train), _N_DONORS)
+        other_features, test = self._drop_columns(columns), ~self._train
+        predicted, variance = self._target_moments
+        training_rows = np.flatnonzero(self._train)
+        donors = np.random.default_rng(seed).choice(training_rows, _N_DONORS)
         effect = predicted - np.mean(
-            [self._with_values_of(i, columns) for i in donors], 0
+            [self._predict_with_donor(i, columns) for i in donors], 0
         )
-        direction = self.residuals(effect, remaining).values
+        direction = self.residuals(effect, other_features).values
         direction = np.where(
-            _are_rounding(direction, predicted), 0.0, direction / variance
+            _are_rounding_errors(direction, predicted), 0.0, direction / variance
         )
-        if self._are_determined(coded(self.rows, columns), remaining).all():
+        feature = encode_columns(self.rows, columns)
+        if self._are_linear_in(feature, other_features).all():
             direction = np.zeros_like(direction)
-        target = self.residuals(self.outcomes, remaining)
-        projected = self.residuals(direction, remaining)
+        target = self.residuals(self.outcomes, other_features)
+        projected = self.residuals(direction, other_features)
         products = (target.values * projected.values).sum(axis=1)[test]
         held_out_products = (target.held_out * projected.held_out).sum(axis=1)[test]
         weights = self.weights[test]
         statistic, pvalue = one_sided_test(products, weights, held_out_products)
-        squares = [
+        sums_of_squares = [
             weights @ (residuals.values[test] ** 2).sum(axis=1)
             for residuals in (target, projected)
         ]
-        share = max(weights @ products, 0.0) ** 2 / (np.prod(squares) or 1.0)
-        checks = self._checks(remaining, target, projected)
+        share = max(weights @ products, 0.0) ** 2 / (np.prod(sums_of_squares) or 1.0)
+        checks = self._check_residuals(other_features, target, projected)
         return Finding(statistic, pvalue, share, **checks)
 
     def loco(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Difference of held-out losses (Williamson et al. 2023, algorithm 4).
 
-        The model with the feature is evaluated on other rows than that without it: with
-        the same rows, the difference would vanish with its error for a null feature.
+        The model with the feature is evaluated on one half of the rows, and the model
+        without it on the other half. On the same rows, the difference for a null
+        feature and the error of this difference would both vanish.
         """
         model, params = self.learner.model, self.learner.params
-        remaining = without_columns(self.rows, columns, model, params)
+        other_features = without_columns(self.rows, columns, model, params)
         try:
-            reduced_losses = self._losses(remaining)
-        except Exception:  # as many principal components as columns, for one
+            reduced_losses = self._losses(other_features)
+        except Exception:  # a parameter fits the number of columns only, as of PCA
             reduced_losses = self._losses(hold_constant(self.rows, columns))
         full = _Mean.of_values(
             self._full_losses[self._train], self.weights[self._train]
@@ -197,12 +203,12 @@ class ConditionalTests:
     def hrt(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Holdout randomization test (Tansey et al. 2022, algorithm 1).
 
-        A model of one half of the rows predicts the other half, with the feature as it
-        is and redrawn given the other features.
+        A model of one half of the rows predicts the other half, once with the observed
+        feature and `n_samples` times with the feature redrawn given the other features.
         """
-        remaining, test = self._remaining(columns), np.flatnonzero(~self._train)
+        other_features, test = self._drop_columns(columns), np.flatnonzero(~self._train)
         rng = np.random.default_rng(seed)
-        redrawn = self.redraw(RedrawRequest(self, columns, remaining, test, rng))
+        redrawn = self.redraw(RedrawRequest(self, columns, other_features, test, rng))
         model = self._half_model
         targets = self.outcomes[test]
         if self.learner.classes is not None:
@@ -216,12 +222,12 @@ class ConditionalTests:
             targets,
             self.weights[test],
         )
-        observed, null = losses[0], losses[1:]
+        observed, null = losses[0], losses[1:]  # the null distribution has redrawn rows
         n_as_small = (null <= observed + _TIE * abs(observed)).sum()
         pvalue = (1 + n_as_small) / (1 + len(null))
         importance, deviation = (null - observed).mean(), null.std()
         statistic = importance / deviation if deviation > _TIE * abs(observed) else 0.0
-        checks = self._checks(remaining, None, redrawn.residuals)
+        checks = self._check_residuals(other_features, None, redrawn.residuals)
         return Finding(statistic, pvalue, importance, **checks)
 
     @property
@@ -229,51 +235,55 @@ class ConditionalTests:
         """Mask of the half of the rows that trains; the other half tests."""
         return self.half_folds % 2 == 0
 
-    def _remaining(self, columns: tuple[int, ...]) -> Rows:
+    def _drop_columns(self, columns: tuple[int, ...]) -> Rows:
         """Rows without some columns, for the nuisance regressions."""
         if self.nuisance.model is None:
             return drop_columns(self.rows, columns)
         return without_columns(self.rows, columns, self.nuisance.model)
 
-    def residuals(self, targets: NDArray[np.float64], remaining: Rows) -> Residuals:
+    def residuals(
+        self, targets: NDArray[np.float64], other_features: Rows
+    ) -> Residuals:
         """Residuals of targets (n_rows, q), zero in columns of rounding errors.
 
-        Those of the default nuisance come from a model of all rows, as in Shah & Peters
-        (2020, section 4): penalties keep it from overfitting, and at the ends of the
-        data its errors are smaller than held-out ones, which target and feature share.
+        Residuals of the default nuisance come from a model of all rows, as in Shah &
+        Peters (2020, section 4): penalties keep it from overfitting. Held-out errors
+        are larger at the ends of the data, for target and feature alike.
         """
         learner = self.nuisance(targets)
         if self.nuisance.model is None:
-            predicted, learner = learner.of_all(remaining)
-        held_out, score = self.held_out(learner, targets, remaining)
+            predicted, learner = learner.predict_in_sample(other_features)
+        held_out, score = self.held_out_residuals(learner, targets, other_features)
         residuals = targets - predicted if self.nuisance.model is None else held_out
-        vanish = self._are_determined(targets, remaining)
-        vanish |= _are_rounding(residuals, targets)
+        are_zero = self._are_linear_in(targets, other_features)
+        are_zero |= _are_rounding_errors(residuals, targets)
         return Residuals(
-            np.where(vanish, 0.0, residuals), np.where(vanish, 0.0, held_out), score
+            np.where(are_zero, 0.0, residuals), np.where(are_zero, 0.0, held_out), score
         )
 
-    def held_out(
-        self, learner: Learner, targets: NDArray[np.float64], remaining: Rows
+    def held_out_residuals(
+        self, learner: Learner, targets: NDArray[np.float64], other_features: Rows
     ) -> tuple[NDArray[np.float64], float]:
-        """Held-out residuals (n_rows, q) and R^2."""
-        residuals = targets - learner.held_out(remaining, self.half_folds // 2)
+        """Held-out residuals (n_rows, q) of a learner, and R^2."""
+        residuals = targets - learner.predict_held_out(
+            other_features, self.half_folds // 2
+        )
         return residuals, score(targets, residuals, self.weights)
 
-    def _are_determined(
-        self, targets: NDArray[np.float64], remaining: Rows
+    def _are_linear_in(
+        self, targets: NDArray[np.float64], other_features: Rows
     ) -> NDArray[np.bool_]:
         """Flags (q,) of targets that are linear functions of the other features."""
         train = self._train
-        table = coded(remaining, range(remaining.n_columns))
+        table = encode_columns(other_features)
         table = np.column_stack([np.ones(len(table)), table])
         coefficients = np.linalg.lstsq(table[train], targets[train])[0]
-        return _are_rounding((targets - table @ coefficients)[~train], targets)
+        return _are_rounding_errors((targets - table @ coefficients)[~train], targets)
 
-    def _checks(
-        self, remaining: Rows, target: Residuals | None, feature: Residuals | None
+    def _check_residuals(
+        self, other_features: Rows, target: Residuals | None, feature: Residuals | None
     ) -> dict[str, Any]:
-        """Fields `scores` and `dependence` of a `Finding` with these residuals."""
+        """Fields `scores` and `dependence` of a `Finding`, from both residuals."""
         scores, dependence = [], []
         for residuals in (target, feature):
             if residuals is None:
@@ -282,9 +292,9 @@ class ConditionalTests:
                 continue
             scores.append(residuals.score)
             dependence.append(
-                remaining_dependence(
+                residual_dependence(
                     residuals.values,
-                    remaining,
+                    other_features,
                     self.nuisance,
                     self.weights,
                     self.half_folds,
@@ -294,36 +304,42 @@ class ConditionalTests:
         return {"scores": tuple(scores), "dependence": tuple(dependence)}
 
     def prepare(self, test: str) -> None:
-        """Compute what a test needs for all features, before the work is divided."""
-        shared = {"pcm": "_predicted", "hrt": "_half_model", "loco": "_full_losses"}
+        """Compute what a test needs for all features, before features go to workers."""
+        shared = {
+            "pcm": "_target_moments",
+            "hrt": "_half_model",
+            "loco": "_full_losses",
+        }
         if test in shared:
             getattr(self, shared[test])
 
     @cached_property
     def _half_model(self) -> Any:
-        """The model of the target, fitted to the half that trains."""
-        return self.learner.fitted(self.rows, np.flatnonzero(self._train))
+        """The model of the target, fitted to the training half of the rows."""
+        return self.learner.fit_rows(self.rows, np.flatnonzero(self._train))
 
     @cached_property
-    def _predicted(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Predictions of the target, and its variance given all features: (n, q)."""
+    def _target_moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Conditional mean and variance of the target given all features: (n, q)."""
         train = np.flatnonzero(self._train)
-        predicted = self.learner.outcomes(self._half_model, self.rows)
+        predicted = self.learner.predict_numbers(self._half_model, self.rows)
         squares = (self.outcomes - predicted) ** 2
         learner = self.nuisance(squares)
-        variance = learner.outcomes(learner.fitted(self.rows, train), self.rows)
+        variance = learner.predict_numbers(
+            learner.fit_rows(self.rows, train), self.rows
+        )
         mean = np.average(squares[train], axis=0, weights=self.weights[train])
-        least = np.where(mean > 0, _LEAST_VARIANCE * mean, 1.0)
-        return predicted, np.maximum(variance, least)
+        smallest = np.where(mean > 0, _LEAST_VARIANCE * mean, 1.0)
+        return predicted, np.maximum(variance, smallest)
 
-    def _with_values_of(
+    def _predict_with_donor(
         self, donor: int, columns: tuple[int, ...]
     ) -> NDArray[np.float64]:
-        """Predictions of the target with a row's values of some columns: (n, q)."""
+        """Predictions (n, q) of the target with the donor row's values of columns."""
         index = np.arange(self.rows.n_rows)
         donors = dict.fromkeys(columns, np.full(len(index), donor))
-        rows = type(self.rows)(self.rows.mixed(index, donors))
-        return self.learner.outcomes(self._half_model, rows)
+        rows = type(self.rows)(self.rows.mix(index, donors))
+        return self.learner.predict_numbers(self._half_model, rows)
 
     @cached_property
     def _full_losses(self) -> NDArray[np.float64]:
@@ -332,19 +348,19 @@ class ConditionalTests:
 
     def _losses(self, rows: Rows) -> NDArray[np.float64]:
         """Held-out squared errors, summed over outputs: (n_rows,)."""
-        predictions = self.learner.held_out(rows, self.half_folds // 2)
+        predictions = self.learner.predict_held_out(rows, self.half_folds // 2)
         return ((self.outcomes - predictions) ** 2).sum(axis=1)
 
 
-def _are_rounding(
-    values: NDArray[np.float64], origin: NDArray[np.float64]
+def _are_rounding_errors(
+    differences: NDArray[np.float64], terms: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Flags (q,) of columns of values that are rounding errors of the given numbers."""
-    size = origin.std(axis=0) + _ROUNDING * np.abs(origin).max(axis=0)
-    return np.sqrt(np.mean(values**2, axis=0)) <= _ROUNDING * size
+    """Flags (q,) of columns of differences that are rounding errors of their terms."""
+    size = terms.std(axis=0) + _ROUNDING * np.abs(terms).max(axis=0)
+    return np.sqrt(np.mean(differences**2, axis=0)) <= _ROUNDING * size
 
 
-def _products(
+def _column_products(
     left: NDArray[np.float64], right: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Products of all pairs of columns: (n_rows, q_left * q_right)."""
@@ -352,7 +368,7 @@ def _products(
 
 
 class _Mean(NamedTuple):
-    """A weighted mean, the variance of its error, and their degrees of freedom."""
+    """A weighted mean, the variance of its error, and its degrees of freedom."""
 
     mean: float
     variance: float

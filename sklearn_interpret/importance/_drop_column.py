@@ -24,7 +24,7 @@ from sklearn_interpret.importance._base import (
     drop_columns,
     hold_constant,
     names_columns,
-    summary,
+    summarise,
 )
 
 if TYPE_CHECKING:
@@ -157,12 +157,12 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
     }
 
     def _measure(self, sample: Sample, response: Response) -> NDArray[np.float64]:
-        y = self._targets(sample)
+        y = self._check_targets(sample)
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         has_weights = np.ptp(sample.weights) > 0
         if has_weights:
             check_weights_are_taken(metrics)
-        estimator = self._unfitted()
+        estimator = self._clone()
         is_constant = self.removal == "constant"
         if self.removal == "auto":
             is_constant = names_columns(estimator, self._fit_parameters(sample.index))
@@ -182,7 +182,7 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
                 (refits, fit_params, train, test, columns, name)
                 for columns, name in removals
             ]
-        results = list(run(_Refits.scores, tasks, n_jobs=self.n_jobs))
+        results = list(run(_Refits.score_without, tasks, n_jobs=self.n_jobs))
         scores = np.reshape(results, (-1, len(removals), len(metrics)))
         return self._set_results(scores.transpose(2, 1, 0), metrics)
 
@@ -197,7 +197,9 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
             # Features must not be selected for rounding errors.
             size = np.maximum(np.abs(reduced), np.abs(baseline))
             importances[np.abs(importances) <= _ROUNDING * size] = 0.0
-            self.results_[metric.name] = summary(importances, baseline_scores=baseline)
+            self.results_[metric.name] = summarise(
+                importances, baseline_scores=baseline
+            )
         first = self.results_[metrics[0].name]
         self.baseline_scores_ = first.baseline_scores
         return first.importances
@@ -219,7 +221,7 @@ class _Refits:
     weights: NDArray[np.float64] | None  # of the scores; None where all are equal
     metrics: list[Metric]
 
-    def scores(
+    def score_without(
         self,
         fit_params: dict[str, Any],
         train: NDArray[np.intp],
@@ -227,7 +229,7 @@ class _Refits:
         columns: tuple[int, ...],
         name: str | None,
     ) -> list[float]:
-        """Scores of a fold without columns, those of a player of this name."""
+        """Scores of a fold without the columns of the player `name`, if any."""
         rows, y = self.sample.rows, self.sample.y
         if columns:
             rows = self.remove(rows, columns)

@@ -2,7 +2,7 @@
 
 The default one is an additive model of the features (`AdditiveModel`), to which
 surfaces of pairs and jumps are added where its residuals show them. `Learner` fits a
-model to parts of the rows; `remaining_dependence` checks residuals.
+model to parts of the rows; `residual_dependence` checks residuals.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _MOST_PAIRS, _MOST_JUMPS = 10, 5
 # Most surfaces that are added before the model is fitted again: more save fits, but
 # some of them may explain the same residuals.
 _PAIRS_PER_ROUND = 3
-# Largest p-value of a surface or a jump that is added. One that is not there does less
-# harm than one that is left out.
+# Largest p-value of a surface or a jump that is added. A term too many does less harm
+# than a missing one.
 _LEVEL = 0.1
 # Residuals below this share of a target's variance are not searched: additive models
 # round columns to bins, which leaves more than rounding errors.
@@ -60,10 +60,10 @@ _BOOSTED_TREES = {
     "early_stopping": False,
     "random_state": 0,
 }
-# The most columns with which the default nuisance checks the residuals of another: it
-# is slow with more.
+# Most columns with which the default nuisance checks residuals of the user's: with more
+# it is slow.
 _MOST_COLUMNS = 50
-# Most columns of residuals that are checked: of more, their principal components.
+# Most columns of residuals that are checked; more are replaced by principal components.
 _MOST_TARGETS = 10
 
 
@@ -81,7 +81,7 @@ class Structure:
     Parameters
     ----------
     pairs : tuple of tuple of int
-        Columns that have a surface: with levels, a curve for each of them.
+        Columns that have a surface, or a curve for each level of one of them.
     jumps : tuple of tuple of int and float
         Columns whose effect jumps, and where.
     """
@@ -89,8 +89,8 @@ class Structure:
     pairs: tuple[tuple[int, int], ...] = ()
     jumps: tuple[Jump, ...] = ()
 
-    def table(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Columns (n_rows, n_columns) and flags of the rows beyond each jump."""
+    def add_jump_flags(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Columns (n_rows, n_columns), and a flag of the rows beyond each jump."""
         flags = [columns[:, j] > cut for j, cut in self.jumps]
         return np.column_stack([columns, *flags])
 
@@ -105,7 +105,7 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         self.structures = structures
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit a model of each target; add what its residuals show."""
+        """Fit a model of each target; add the terms that its residuals show."""
         targets = np.asarray(y, dtype=np.float64)
         weights = np.ones(len(targets))
         if sample_weight is not None:
@@ -116,7 +116,7 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         self._one_target = targets.ndim == 1
         targets = targets.reshape(len(targets), -1).T
         self._codes = [
-            None if is_number else _codes_of_labels(rows.encode_column(j)[1])
+            None if is_number else _codes_by_label(rows.encode_column(j)[1])
             for j, is_number in enumerate(_are_numbers(rows))
         ]
         columns = self._columns(rows)
@@ -131,7 +131,7 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
             if structure is None:
                 model, structure = regression.search()
             else:
-                model = regression.fitted(structure)
+                model = regression.fit_structure(structure)
             self.models_.append(model)
             self.structures_.append(structure)
         self.n_features_in_ = rows.n_columns
@@ -151,25 +151,25 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
             # Held-out rows are often a little beyond the others.
             warnings.simplefilter("ignore", ExtrapolationWarning)
             means = [
-                model.predict(structure.table(columns))
+                model.predict(structure.add_jump_flags(columns))
                 for model, structure in zip(self.models_, self.structures_, strict=True)
             ]
         return means[0] if self._one_target else np.stack(means, axis=1)
 
     def _columns(self, rows: Rows) -> NDArray[np.float64]:
-        """Numbers and codes of levels (n_rows, n_columns); unknown levels are -1."""
+        """Numbers and codes of levels (n_rows, n_columns), -1 for unknown levels."""
         columns = np.empty((rows.n_rows, rows.n_columns))
         for j, codes in enumerate(self._codes):
             if codes is None:
                 columns[:, j] = rows.numbers(j)
             else:
                 levels, labels = rows.encode_column(j)
-                codes_of_levels = [codes.get(label_key(label), -1) for label in labels]
-                columns[:, j] = np.array(codes_of_levels)[levels]
+                fitted_codes = [codes.get(label_key(label), -1) for label in labels]
+                columns[:, j] = np.array(fitted_codes)[levels]
         return columns
 
 
-def _codes_of_labels(labels: Iterable[Any]) -> dict[Any, int]:
+def _codes_by_label(labels: Iterable[Any]) -> dict[Any, int]:
     """Position of each label, by a key that missing values share."""
     return {label_key(label): code for code, label in enumerate(labels)}
 
@@ -183,11 +183,11 @@ class _Regression:
     target: NDArray[np.float64]
     weights: NDArray[np.float64]
 
-    def fitted(self, structure: Structure) -> GAMRegressor:
-        """A model with a structure."""
+    def fit_structure(self, structure: Structure) -> GAMRegressor:
+        """A model with the terms of a structure."""
         from sklearn_interpret.additive import GAMRegressor  # slow to import
 
-        table, n_columns = structure.table(self.columns), self.columns.shape[1]
+        table, n_columns = structure.add_jump_flags(self.columns), self.columns.shape[1]
         terms = {
             j: "category" if j >= n_columns or self.are_levels[j] else "spline"
             for j in range(table.shape[1])
@@ -205,19 +205,19 @@ class _Regression:
         return model.fit(table, self.target, sample_weight=self.weights)
 
     def search(self) -> tuple[GAMRegressor, Structure]:
-        """A model with the structure that residuals show, fit after fit; and that."""
+        """A model and its structure, which grows by what the residuals of fits show."""
         structure = Structure()
         while True:
-            model = self.fitted(structure)
-            extended = self._extended(model, structure)
+            model = self.fit_structure(structure)
+            extended = self._extend_structure(model, structure)
             if extended == structure:
                 return model, structure
             structure = extended
 
-    def _extended(self, model: GAMRegressor, structure: Structure) -> Structure:
+    def _extend_structure(self, model: GAMRegressor, structure: Structure) -> Structure:
         """The structure with the pairs and the jump that a model's residuals show."""
         weights = self.weights
-        effects = model.transform(structure.table(self.columns))
+        effects = model.transform(structure.add_jump_flags(self.columns))
         residuals = self.target - model.intercept_ - effects.sum(axis=1)
         mean = np.average(self.target, weights=weights)
         total = weights @ (self.target - mean) ** 2
@@ -243,7 +243,7 @@ class _Regression:
             for pvalue, jump in sorted(candidates)
             if pvalue * len(candidates) <= _LEVEL and jump not in structure.jumps
         ]
-        # At most one in a round: the next ones may be its shadows.
+        # At most one in a round: others may only fit what this one leaves.
         jumps = jumps[: min(1, _MOST_JUMPS - len(structure.jumps))]
         return Structure((*structure.pairs, *pairs), (*structure.jumps, *jumps))
 
@@ -269,13 +269,13 @@ class Learner:
     params: dict[str, Any] = field(default_factory=dict)
     classes: NDArray[Any] | None = None
 
-    def fitted(self, rows: Rows, train: NDArray[np.intp]) -> Any:
+    def fit_rows(self, rows: Rows, train: NDArray[np.intp]) -> Any:
         """A model fitted to the rows at the positions `train`."""
         params = parameters_of_rows(rows.native, self.params, train)
         training_rows = rows.take(train).native
         return clone(self.model).fit(training_rows, self.targets[train], **params)
 
-    def outcomes(self, model: Any, rows: Rows) -> NDArray[np.float64]:
+    def predict_numbers(self, model: Any, rows: Rows) -> NDArray[np.float64]:
         """Predictions (n_rows, q): numbers, or probabilities of `class_flags`."""
         if self.classes is None:
             return np.reshape(model.predict(rows.native), (rows.n_rows, -1))
@@ -286,22 +286,26 @@ class Learner:
         probabilities[:, columns] = model.predict_proba(rows.native)
         return probabilities[:, 1:] if len(self.classes) == 2 else probabilities
 
-    def of_all(self, rows: Rows) -> tuple[NDArray[np.float64], Learner]:
-        """Predictions (n_rows, q) by a model of all rows, and its learner.
+    def predict_in_sample(self, rows: Rows) -> tuple[NDArray[np.float64], Learner]:
+        """Predictions (n_rows, q) by a model of all rows, and a learner for its clones.
 
-        That learner has the structures of the model, whose search takes several fits.
+        The learner keeps the model's structures, whose search takes several fits.
         """
-        model, learner = self.fitted(rows, np.arange(rows.n_rows)), self
+        model, learner = self.fit_rows(rows, np.arange(rows.n_rows)), self
         if isinstance(model, AdditiveModel):
             learner = replace(self, model=AdditiveModel(model.structures_))
-        return self.outcomes(model, rows), learner
+        return self.predict_numbers(model, rows), learner
 
-    def held_out(self, rows: Rows, folds: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Predictions (n_rows, q) of each fold by a model of the others."""
+    def predict_held_out(
+        self, rows: Rows, folds: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Predictions (n_rows, q) of each fold by a model of the other folds."""
         predictions, order = [], np.argsort(folds, kind="stable")
         for fold in np.unique(folds):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            predictions.append(self.outcomes(self.fitted(rows, train), rows.take(test)))
+            predictions.append(
+                self.predict_numbers(self.fit_rows(rows, train), rows.take(test))
+            )
         return np.concatenate(predictions)[np.argsort(order)]
 
 
@@ -330,18 +334,21 @@ class Nuisance:
 
 
 def class_flags(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Flags of the classes, (n_rows, n_classes); of two classes only the second's."""
+    """Flags of classes, (n_rows, n_classes), or of the second of two, (n_rows, 1)."""
     flags = (labels[:, None] == classes).astype(np.float64)
     return flags[:, 1:] if len(classes) == 2 else flags
 
 
-def coded(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:
-    """Columns as numbers (n_rows, r): flags of all levels but the last, and of NaN.
+def encode_columns(
+    rows: Rows, columns: Iterable[int] | None = None
+) -> NDArray[np.float64]:
+    """Columns, by default all, as numbers (n_rows, r).
 
-    Numbers have the deviation 1, for penalties and decompositions.
+    Levels but the last have flags. Numbers have the standard deviation 1, for penalties
+    and decompositions; missing ones have a flag, too.
     """
     are_numbers, tables = _are_numbers(rows), []
-    for j in columns:
+    for j in range(rows.n_columns) if columns is None else columns:
         if not are_numbers[j]:
             codes, labels = rows.encode_column(j)
             tables.append(codes[:, None] == np.arange(len(labels) - 1))
@@ -357,7 +364,7 @@ def coded(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:
 
 
 def _are_numbers(rows: Rows) -> NDArray[np.bool_]:
-    """Which columns are numbers, and no categories: (n_columns,)."""
+    """Flags (n_columns,) of columns of numbers that are no categories."""
     return rows.are_numbers & ~resolve_categorical("auto", rows)
 
 
@@ -366,7 +373,7 @@ def score(
     residuals: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> float:
-    """R^2 of targets (n_rows, q) with these residuals, of all columns together."""
+    """R^2 of regressions of targets (n_rows, q), pooled over columns."""
     mean = np.average(targets, axis=0, weights=weights)
     total = (weights @ (targets - mean) ** 2).sum()
     return 1 - (weights @ residuals**2).sum() / total if total > 0 else 0.0
@@ -387,9 +394,9 @@ class Dependence(NamedTuple):
     r2: float
 
 
-def remaining_dependence(
+def residual_dependence(
     residuals: NDArray[np.float64],
-    remaining: Rows,
+    other_features: Rows,
     nuisance: Nuisance,
     weights: NDArray[np.float64],
     half_folds: NDArray[np.intp],
@@ -397,13 +404,13 @@ def remaining_dependence(
 ) -> Dependence:
     """Dependence of residuals (n_rows, q) on held-out predictions of them.
 
-    The p-value is that of a positive mean of their products, R^2 that of a line.
-    The predictions come from a model of another kind than the nuisance that left the
-    residuals: trees check the default nuisance, and that checks the user's own, or
-    trees if columns are many.
+    The p-value tests for a positive mean product of residual and prediction; R^2 is
+    that of a line. The predictions come from a model of another kind than the nuisance
+    that left the residuals: trees check the default nuisance, which checks the user's
+    nuisance. Trees check that, too, if columns are many.
 
-    Rows of the same `index` are one row of the input, repeated for its weight: they
-    have the same noise. They are held out together, and their products are one.
+    Rows with the same `index` are one weighted row of the input, and share its noise:
+    they are held out together, and their products are summed.
     """
     from sklearn.decomposition import PCA  # slow to import
     from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
@@ -412,17 +419,19 @@ def remaining_dependence(
         n_components = min(_MOST_TARGETS, len(residuals))
         residuals = PCA(n_components, svd_solver="full").fit_transform(residuals)
     _, first, copies = np.unique(index, return_index=True, return_inverse=True)
-    checking, n_folds = Nuisance(None, nuisance.weights), 2
-    if nuisance.model is None or remaining.n_columns > _MOST_COLUMNS:
-        remaining = as_rows(coded(remaining, range(remaining.n_columns)))
+    checking_nuisance, n_folds = Nuisance(None, nuisance.weights), 2
+    if nuisance.model is None or other_features.n_columns > _MOST_COLUMNS:
+        other_features = as_rows(encode_columns(other_features))
         trees = HistGradientBoostingRegressor(**_BOOSTED_TREES)
         if len(first) < _FEW_ROWS:
             trees, n_folds = ExtraTreesRegressor(**_RANDOM_TREES), _N_FOLDS_OF_FEW_ROWS
-        checking = replace(checking, model=trees)
+        checking_nuisance = replace(checking_nuisance, model=trees)
     folds = half_folds[first][copies] % n_folds
-    predicted = checking(residuals).held_out(remaining, folds)
+    predicted = checking_nuisance(residuals).predict_held_out(other_features, folds)
     products = weights * (residuals * predicted).sum(axis=1)
     sums = np.bincount(copies, products).astype(np.float64, copy=False)
     _, pvalue = one_sided_test(sums, np.ones(len(first)))
-    squares = [weights @ (values**2).sum(axis=1) for values in (residuals, predicted)]
-    return Dependence(pvalue, products.sum() ** 2 / (np.prod(squares) or 1.0))
+    sums_of_squares = [
+        weights @ (values**2).sum(axis=1) for values in (residuals, predicted)
+    ]
+    return Dependence(pvalue, products.sum() ** 2 / (np.prod(sums_of_squares) or 1.0))

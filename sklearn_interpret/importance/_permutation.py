@@ -27,7 +27,7 @@ from sklearn_interpret._model.responses.scoring import (
 )
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret.importance._base import AnySample, BaseImportance, summary
+from sklearn_interpret.importance._base import AnySample, BaseImportance, summarise
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
@@ -215,17 +215,17 @@ class PermutationImportance(BaseImportance):
         return self.method == "exact"
 
     def _measure(self, sample: AnySample, response: Response) -> NDArray[np.float64]:
-        sample = self._with_targets(sample)
+        sample = self._check_has_targets(sample)
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         self._check_comparison(metrics)
         if isinstance(sample, PartitionedSample):
-            baseline, scores = self._scores_in_partitions(sample, metrics)
+            baseline, scores = self._score_partitions(sample, metrics)
         else:
-            baseline, scores = self._scores(sample, metrics)
+            baseline, scores = self._score_permuted(sample, metrics)
         self.results_ = {}
         for i, metric in enumerate(metrics):
             importances = self._compare(metric, baseline[i], scores[:, :, i])
-            self.results_[metric.name] = summary(
+            self.results_[metric.name] = summarise(
                 importances, baseline_score=float(baseline[i])
             )
         first = self.results_[metrics[0].name]
@@ -238,12 +238,12 @@ class PermutationImportance(BaseImportance):
             for name, result in self.results_.items()
         }
 
-    def _scores(
+    def _score_permuted(
         self, sample: Sample, metrics: list[Metric]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Scores of the rows (n_metrics,), and of the permuted rows.
 
-        Those are (n_players, r, n_metrics), with r repeats.
+        The latter are (n_players, r, n_metrics), with r repeats.
         """
         check_several_rows(sample.rows.n_rows)
         model, players = self.estimator_, self.features_
@@ -260,13 +260,13 @@ class PermutationImportance(BaseImportance):
         if (sample.weights != sample.weights[0]).any():
             check_weights_are_taken(metrics)
         permuted = PermutedScores(model, sample, metrics, self.method)
-        scores = permuted.scores(players, self._seeds(), strata, self.n_jobs)
+        scores = permuted.scores(players, self._draw_seeds(), strata, self.n_jobs)
         return permuted.baseline, scores
 
-    def _scores_in_partitions(
+    def _score_partitions(
         self, sample: PartitionedSample, metrics: list[Metric]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """As `_scores`, of rows in partitions."""
+        """The scores of `_score_permuted`, for rows in partitions."""
         for name, value, accepted in (
             ("method", self.method, ("permutation", "split")),
             ("conditional", self.conditional, (False,)),
@@ -278,10 +278,15 @@ class PermutationImportance(BaseImportance):
                 )
         check_are_means(metrics)
         return scores_in_partitions(
-            self.estimator_, sample, self.features_, metrics, self.method, self._seeds()
+            self.estimator_,
+            sample,
+            self.features_,
+            metrics,
+            self.method,
+            self._draw_seeds(),
         )
 
-    def _seeds(self) -> NDArray[np.intp]:
+    def _draw_seeds(self) -> NDArray[np.intp]:
         """Seeds of the permutations (n_players, n_repeats)."""
         return check_random_state(self.random_state).randint(
             np.iinfo(np.int32).max, size=(len(self.features_), self.n_repeats)

@@ -34,7 +34,11 @@ from sklearn_interpret._model.responses.native_importances import native_importa
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
-from sklearn_interpret.importance._base import BaseImportance, copies, random_folds
+from sklearn_interpret.importance._base import (
+    BaseImportance,
+    random_folds,
+    rows_by_weight,
+)
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -203,15 +207,15 @@ class PermutationTest(RefittingMixin, BaseImportance):
         """None: `_measure` uses the models that it fits."""
 
     def _measure(self, sample: Sample, response: None) -> NDArray[np.float64]:
-        y = self._targets(sample)
+        y = self._check_targets(sample)
         if y.ndim == 2 and y.shape[1] == 1:
             sample = replace(sample, y=y[:, 0])
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_permutations)
-        estimator, getter = self._unfitted(), self.importance_getter
+        estimator, getter = self._clone(), self.importance_getter
         if getter == "permutation":
             _check_has_folds(self.estimator_, sample)
-            sample = copies(sample)
+            sample = rows_by_weight(sample)
             params = self._parameters_of_copies(sample)
             refits = _Refits(estimator, params, getter, self.features_)
             observed = refits.held_out_importances(sample, rng)
@@ -246,20 +250,20 @@ class PermutationTest(RefittingMixin, BaseImportance):
             )
 
     def _check_distribution(self) -> None:
-        """Refuse a positive distribution for importances that are not."""
+        """Refuse a distribution of positive numbers if importances are not positive."""
         null = self.null_importances_
         varies = np.ptp(null, axis=0) > 0
-        unfit = np.flatnonzero((null <= 0).any(axis=0) & varies)
-        if self.distribution in POSITIVE_DISTRIBUTIONS and len(unfit):
+        not_positive = np.flatnonzero((null <= 0).any(axis=0) & varies)
+        if self.distribution in POSITIVE_DISTRIBUTIONS and len(not_positive):
             raise ValueError(
                 f"distribution={self.distribution!r} is for positive importances; with "
-                f"shuffled targets {self.player_names_[unfit[0]]!r} has others: "
+                f"shuffled targets {self.player_names_[not_positive[0]]!r} has others: "
                 'use "empirical" or "normal".'
             )
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
-        return self._by_feature(self.pvalues_ < self.alpha)
+        return self._spread_to_features(self.pvalues_ < self.alpha)
 
 
 def _check_has_folds(estimator: BaseEstimator, sample: Sample) -> None:

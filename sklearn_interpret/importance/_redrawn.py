@@ -19,11 +19,11 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.validation import call_parameter
-from sklearn_interpret.importance._nuisance import Residuals, coded
+from sklearn_interpret.importance._nuisance import Residuals, encode_columns
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 # Numbers with at most this many distinct values are drawn as levels.
 _MOST_LEVELS = 12
-# The tree of the residuals' sizes: residuals are permuted within its leaves.
+# The tree that predicts sizes of residuals: residuals are permuted within its leaves.
 _TREE_PARAMETERS = {"max_leaf_nodes": 8, "min_samples_leaf": 0.05, "random_state": 0}
-# Sizes below this share of their mean count as this share: residuals are divided by
+# Predicted sizes are at least this share of the mean size: residuals are divided by
 # them. Chosen by hand.
 _LEAST_SIZE = 0.1
 # The regression behind normal draws.
@@ -50,16 +50,16 @@ class RedrawRequest:
 
     tests: ConditionalTests  # all rows, and their regressions
     columns: tuple[int, ...]
-    remaining: Rows  # all rows without the columns
+    other_features: Rows  # all rows without the columns
     test: NDArray[np.intp]  # positions of the rows that get draws
     rng: np.random.Generator
 
 
 class Draws(NamedTuple):
-    """Values of a column as they are, and drawn ones."""
+    """Observed and drawn values of a column, as codes."""
 
     levels: Any  # the distinct values, a native vector
-    # Positions of the values in `levels`, first those as they are.
+    # Positions of values in `levels`: first the observed value, then the drawn ones.
     codes: NDArray[np.intp]  # (n_test, 1 + n_samples)
 
 
@@ -91,18 +91,18 @@ class Redraw:
         residuals = None
         if callable(self.sampler):
             test_rows = rows.take(request.test)
-            values = self._called(self.sampler, test_rows, columns, request.rng)
+            values = self._call_sampler(self.sampler, test_rows, columns, request.rng)
         elif any(_has_levels(rows, j) for j in columns):
-            return self._drawn_levels(request)
+            return self._draw_levels(request)
         else:
-            values, residuals = self._drawn_numbers(request)
+            values, residuals = self._draw_numbers(request)
         draws = [
-            _as_draws(rows, request.test, j, sampled)
+            _make_draws(rows, request.test, j, sampled)
             for j, sampled in zip(columns, values, strict=True)
         ]
         return Redrawn(draws, residuals)
 
-    def _called(
+    def _call_sampler(
         self,
         sampler: Callable[..., Any],
         rows: Rows,
@@ -121,12 +121,12 @@ class Redraw:
             samples.append(np.asarray(sample))
         return np.stack(samples, axis=2).transpose(1, 0, 2)
 
-    def _drawn_numbers(
+    def _draw_numbers(
         self, request: RedrawRequest
     ) -> tuple[NDArray[np.float64], Residuals]:
-        """Conditional means plus residuals of like rows, or normal ones.
+        """Conditional means plus noise, (n_columns, n_test, n_samples), and residuals.
 
-        They are (n_columns, n_test, n_samples).
+        The noise is normal, or permuted residuals of rows with residuals of like size.
         """
         tests, columns, test = request.tests, request.columns, request.test
         feature = np.stack([tests.rows.numbers(j) for j in columns], axis=1)
@@ -135,14 +135,14 @@ class Redraw:
                 f"The feature {tests.rows.names[columns[0]]!r} has missing values, "
                 'which test="hrt" does not redraw: pass a callable sampler.'
             )
-        remaining, nuisance = request.remaining, tests.nuisance
+        other_features, nuisance = request.other_features, tests.nuisance
         if self.sampler == "gaussian":
-            remaining = as_rows(coded(remaining, range(remaining.n_columns)))
+            other_features = as_rows(encode_columns(other_features))
             nuisance = replace(nuisance, model=_LINEAR)
-        # Errors of means of all rows and the shrinkage of their residuals cancel: draws
-        # then have the variance of the feature. With held-out ones it is larger.
-        means, learner = nuisance(feature).of_all(remaining)
-        held_out, score = tests.held_out(learner, feature, remaining)
+        # In-sample means vary more than true ones, and their residuals less: draws have
+        # the variance of the feature. With held-out means it would be larger.
+        means, learner = nuisance(feature).predict_in_sample(other_features)
+        held_out, score = tests.held_out_residuals(learner, feature, other_features)
         residuals = feature - means
         if self.sampler == "gaussian":
             covariance = np.atleast_2d(np.cov(residuals.T, aweights=tests.weights))
@@ -150,22 +150,24 @@ class Redraw:
             zeros = np.zeros(len(columns))
             noise = request.rng.multivariate_normal(zeros, covariance, size)
         else:
-            noise = self._permuted(residuals, request)
+            noise = self._permute_residuals(residuals, request)
         values = means[test][:, None] + noise
         return values.transpose(2, 0, 1), Residuals(residuals, held_out, score)
 
-    def _permuted(
+    def _permute_residuals(
         self, residuals: NDArray[np.float64], request: RedrawRequest
     ) -> NDArray[np.float64]:
-        """Residuals permuted among rows of like sizes: (n_test, n_samples, r).
+        """Residuals permuted among rows with residuals of like size.
 
-        In units of their size, and within leaves of a tree of what is left of it.
+        They are (n_test, n_samples, r). Residuals are divided by their predicted sizes,
+        and permuted within leaves of a tree that predicts the sizes of the quotients.
         """
-        tests, remaining, test = request.tests, request.remaining, request.test
-        sizes, _ = tests.nuisance(np.abs(residuals)).of_all(remaining)
+        tests, test = request.tests, request.test
+        other_features = request.other_features
+        sizes, _ = tests.nuisance(np.abs(residuals)).predict_in_sample(other_features)
         sizes = np.maximum(sizes, _LEAST_SIZE * np.abs(residuals).mean(axis=0))
         scaled = residuals / np.where(sizes > 0, sizes, 1.0)
-        table = coded(remaining, range(remaining.n_columns))
+        table = encode_columns(other_features)
         tree = DecisionTreeRegressor(**_TREE_PARAMETERS)
         tree.fit(table, np.abs(scaled).sum(axis=1), sample_weight=tests.weights)
         leaves = np.unique(tree.apply(table[test]), return_inverse=True)[1]
@@ -175,8 +177,8 @@ class Redraw:
         ]
         return sizes[test][:, None] * scaled[test][np.stack(donors, axis=1)]
 
-    def _drawn_levels(self, request: RedrawRequest) -> Redrawn:
-        """Draws of a single column's levels by their probabilities."""
+    def _draw_levels(self, request: RedrawRequest) -> Redrawn:
+        """Draws of a single column's levels, by their conditional probabilities."""
         tests, test, rows = request.tests, request.test, request.tests.rows
         column = request.columns[0]
         if len(request.columns) > 1:
@@ -187,9 +189,12 @@ class Redraw:
             )
         codes, labels, first = rows.encode([column])
         flags = (codes[:, None] == np.arange(len(labels))).astype(np.float64)
-        means, learner = tests.nuisance(flags).of_all(request.remaining)
-        held_out, score = tests.held_out(learner, flags, request.remaining)
-        # Means may be negative, and need not sum to one.
+        means, learner = tests.nuisance(flags).predict_in_sample(request.other_features)
+        held_out, score = tests.held_out_residuals(
+            learner, flags, request.other_features
+        )
+        # Draws invert the distribution function. Predicted means may be negative, and
+        # need not sum to one.
         cumulative = np.maximum(means[test], 0.0).cumsum(axis=1)
         uniform = request.rng.uniform(size=(len(test), self.n_samples, 1))
         is_above = uniform * cumulative[:, -1:, None] >= cumulative[:, None]
@@ -200,16 +205,16 @@ class Redraw:
 
 
 def _has_levels(rows: Rows, j: int) -> bool:
-    """Whether a column has few values, or no numbers."""
+    """Whether a column is drawn as levels: it has few values, or no numbers."""
     if not rows.are_numbers[j]:
         return True
     return len(np.unique(rows.column_array(j))) <= _MOST_LEVELS
 
 
-def _as_draws(
+def _make_draws(
     rows: Rows, test: NDArray[np.intp], j: int, sampled: NDArray[Any]
 ) -> Draws:
-    """Values of a column as they are, and drawn ones (n_test, n_samples)."""
+    """Draws of a column from its sampled values (n_test, n_samples)."""
     is_number = sampled.dtype.kind == "f"
     if rows.dates(j) is not None and not is_number:  # of the user's function
         sampled = rows.as_numbers(j, sampled.ravel()).reshape(sampled.shape)
@@ -234,25 +239,25 @@ def losses_of_draws(
     models predict all draws.
     """
     levels, codes = zip(*draws, strict=True)
-    # Variants of a row that are its draws; None if all are, in their order.
+    # Positions of a row's draws among its variants; None if the draws are the variants.
     variants_of_draws: NDArray[np.intp] | None = None
     replacement = Replacement(columns, levels, codes, together=True)
     if len(columns) == 1:
         trees = read_formula([partial(tree_response, labels=False)], response)
         if trees is not None:
-            first, point_of_level = _points(trees, rows, columns, levels[0])
+            first, point_of_level = _split_points(trees, rows, columns, levels[0])
             replacement = Replacement(
                 columns, (levels[0].take(first),), (np.arange(len(first))[None],)
             )
             variants_of_draws = point_of_level[codes[0]]
 
-    def sums(
+    def sum_errors(
         grid: int,
         index: NDArray[np.intp],
         variants: slice,
         responses: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Sums of the errors of a block of rows, as `responses` hands it."""
+        """Squared errors summed over a block of rows, (1 + n_samples,)."""
         if variants_of_draws is not None:
             positions = variants_of_draws[index][..., None]
             responses = np.take_along_axis(responses, positions, axis=1)
@@ -260,18 +265,18 @@ def losses_of_draws(
         return weights[index] @ errors.sum(axis=2)
 
     method = "brute" if variants_of_draws is None else "tree"
-    model = replaced(method, response, rows, [replacement])
-    return sum(model.responses(sums)[0]) / weights.sum()
+    model = choose_evaluator(method, response, rows, [replacement])
+    return sum(model.responses(sum_errors)[0]) / weights.sum()
 
 
-def _points(
+def _split_points(
     trees: TreeResponse, rows: Rows, columns: tuple[int, ...], levels: Any
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First level of each point that the trees distinguish, and the point of each."""
+    """First level of each point that trees tell apart, and the point of each level."""
     first_row, tables = rows.take(np.array([0])), []
     for start in range(0, len(levels), _VALUES_PER_BLOCK):
         block = np.arange(start, min(start + _VALUES_PER_BLOCK, len(levels)))
-        native = first_row.tiles(0, 1, len(block)).replaced(
+        native = first_row.tiles(0, 1, len(block)).replace(
             columns, [levels], [block[None]]
         )
         codes = trees.ensemble.codes(trees.model.encode(native))

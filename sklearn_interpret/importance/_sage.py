@@ -38,7 +38,7 @@ from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.partitioned import PartitionedSample, merged
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, merge_states
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import call_parameter
 from sklearn_interpret.importance._base import AnySample, BaseImportance
@@ -47,13 +47,18 @@ from sklearn_interpret.interactions import FunctionalDecomposition
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
 
-# The method of the model, and the loss of rows.
-_LOSSES = {
-    "squared_error": ("predict", losses.squared),
-    "log_loss": ("predict_proba", losses.log_loss),
-    "brier": ("predict_proba", losses.brier),
+# The method of the model that a loss takes, and the function of targets and responses.
+_METHODS = {
+    "squared_error": "predict",
+    "log_loss": "predict_proba",
+    "brier": "predict_proba",
 }
-# Rows of the background if the model is called.
+_ROW_LOSSES = {
+    "squared_error": losses.squared,
+    "log_loss": losses.log_loss,
+    "brier": losses.brier,
+}
+# Rows of the background if the model is called. Chosen by hand: more take longer.
 _BACKGROUND = 100
 # Most components that are computed, and most weights of leaves, which take seconds.
 _MOST_SETS = 2**12
@@ -62,12 +67,12 @@ _MOST_WEIGHTS = 2**22
 _MOST_PLAYERS = 10
 # Sampling stops if errors are below this share of the range of values.
 _PRECISION = 0.025
-# Pairs of orders that all rows have together: at least, for errors to be reliable.
+# Fewest pairs of orders of all rows together: errors from fewer are not reliable.
 _FEWEST_PAIRS = 20
-# At most, if values are nearly zero.
+# Most pairs of orders of all rows together, drawn if values are nearly zero.
 _MOST_PAIRS = 2**18
-# Pairs of orders of each row, at least: the variance of two is hardly known, and
-# Student's factor is for the variances of all rows together.
+# Fewest pairs of orders of each row: the variance of two is hardly known, and Student's
+# factor is for the variances of all rows together.
 _FEWEST_PAIRS_OF_ROW = 3
 # What to do where too many rows would go to the model.
 _ADVICE = "Use fewer rows, in fit and in the background (subsample), or feature_groups"
@@ -234,7 +239,7 @@ class SAGE(BaseImportance):
 
     _parameter_constraints = {
         **BaseImportance._parameter_constraints,
-        "loss": [StrOptions({"auto", *_LOSSES}), callable],
+        "loss": [StrOptions({"auto", *_METHODS}), callable],
         "method": [StrOptions({"auto", "exact", "sampling"})],
         "n_permutations": [Interval(Integral, 4, None, closed="left"), None],
         "background": "no_validation",
@@ -248,7 +253,7 @@ class SAGE(BaseImportance):
         self.loss_ = default if self.loss == "auto" else self.loss
         if callable(self.loss_):
             return make_response(model)
-        needed, _ = _LOSSES[self.loss_]
+        needed = _METHODS[self.loss_]
         name = type(unfrozen(model)).__name__
         if classifies == (needed == "predict"):
             kind = "regressors" if classifies else "classifiers"
@@ -269,23 +274,25 @@ class SAGE(BaseImportance):
 
     def _measure(self, sample: AnySample, response: Response) -> NDArray[np.float64]:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        sample = self._with_targets(sample)
-        game: _Game = self._components(sample, response, seed) or self._coalitions(
+        sample = self._check_has_targets(sample)
+        game: _Game = self._find_components(
             sample, response, seed
-        )
-        targets_of = partial(
-            _targets, self.loss_, response.classes, len(game.base_values)
+        ) or self._make_coalition_game(sample, response, seed)
+        make_targets = partial(
+            _loss_targets, self.loss_, response.classes, len(game.base_values)
         )
         n_pairs = self._fewest_pairs(sample)
-        self.method_ = self._chosen(game, n_pairs)
+        self.method_ = self._choose_method(game, n_pairs)
         errors, self.n_permutations_ = np.zeros(len(self.features_)), 0
         if self.method_ == "sampling":
             rng = np.random.default_rng(seed)
-            values, errors = self._sampled(game, sample, targets_of, n_pairs, rng)
+            values, errors = self._values_by_sampling(
+                game, sample, make_targets, n_pairs, rng
+            )
         elif isinstance(game, _Components) and self._is_square:
-            values = self._by_products(game, sample, targets_of)
+            values = self._values_by_products(game, sample, make_targets)
         else:
-            values = self._by_coalitions(game, sample, targets_of)
+            values = self._values_by_coalitions(game, sample, make_targets)
         self.standard_errors_ = errors
         self.loss_reduction_ = float(values.sum())
         return values[:, None]
@@ -295,12 +302,12 @@ class SAGE(BaseImportance):
         return {"loss": loss, "loss reduction": self.loss_reduction_}
 
     def _fewest_pairs(self, sample: AnySample) -> int:
-        """The least number of pairs of orders for each row, for reliable errors.
+        """Fewest pairs of orders for each row, for reliable errors.
 
-        A row that outweighs all others counts alone.
+        Weighted rows have an effective number: one if a row outweighs all others.
         """
         n_rows = sample.rows.n_rows
-        if isinstance(sample, Sample):  # the effective number of weighted rows
+        if isinstance(sample, Sample):
             n_rows = sample.weights.sum() ** 2 / (sample.weights**2).sum()
         requested = ceil((self.n_permutations or 0) / 2)
         needed = int(np.ceil(_FEWEST_PAIRS / n_rows))
@@ -308,17 +315,17 @@ class SAGE(BaseImportance):
 
     @property
     def _row_loss(self) -> Callable[..., Any]:
-        """The function of targets and responses (m, c, k)."""
+        """The loss of rows, a function of targets and responses (m, c, k)."""
         if callable(self.loss_):
             return partial(_losses_by_function, self.loss_)
-        return _LOSSES[self.loss_][1]
+        return _ROW_LOSSES[self.loss_]
 
-    def _components(
+    def _find_components(
         self, sample: AnySample, response: Response, seed: int
     ) -> _Components | None:
-        """All components of the response, or None if they are not affordable."""
+        """All components of the response, or None if they are too many."""
         if self.background is None:
-            background = self._drawn_background(sample, self.subsample, seed)
+            background = self._draw_background(sample, self.subsample, seed)
         else:  # components depend on the background alone
             background = Sample(sample.rows.take(np.arange(1)), None, np.ones(1))
         settings: dict[str, Any] = {
@@ -327,7 +334,7 @@ class SAGE(BaseImportance):
             "response_method": response.method,
             "n_jobs": self.n_jobs,
         }
-        # Orders rise until all components are there: their number may be too large.
+        # The order rises until no component is missing, or there are too many of them.
         model, order, largest_order = FrozenEstimator(self.estimator_), 0, 1
         while order < largest_order:
             order += 1
@@ -343,13 +350,13 @@ class SAGE(BaseImportance):
                 return None
         return _Components(decomposition, membership(source.sets, len(self.features_)))
 
-    def _coalitions(
+    def _make_coalition_game(
         self, sample: AnySample, response: Response, seed: int
     ) -> _Coalitions:
         """The game of coalitions, for which the model is called."""
         if self.background is None:
             subsample = self.subsample or _BACKGROUND
-            subset = self._drawn_background(sample, subsample, seed)
+            subset = self._draw_background(sample, subsample, seed)
             background, weights = subset.rows, subset.weights
         else:
             background = as_rows(self.background)
@@ -357,10 +364,10 @@ class SAGE(BaseImportance):
         self.background_ = background.native
         return _Coalitions(CoalitionGame(response, background, weights, self.features_))
 
-    def _drawn_background(
+    def _draw_background(
         self, sample: AnySample, subsample: float | None, seed: int
     ) -> Sample:
-        """Rows of `fit` as the background."""
+        """Draw the background from the rows of `fit`."""
         if isinstance(sample, PartitionedSample):
             raise ValueError(
                 "background=None takes rows of X, which are in partitions: pass some "
@@ -370,15 +377,15 @@ class SAGE(BaseImportance):
 
     @property
     def _is_square(self) -> bool:
-        """Whether the loss is a square: exact values are means of products then."""
+        """Whether the loss is a square: exact values then are means of products."""
         return self.loss_ in ("squared_error", "brier")
 
-    def _chosen(self, game: _Game, n_pairs: int) -> str:
-        """The method that is used."""
+    def _choose_method(self, game: _Game, n_pairs: int) -> str:
+        """The method, "exact" or "sampling"; an error if "exact" takes too long."""
         n_players = len(self.features_)
         has_components = isinstance(game, _Components)
-        multiplies = has_components and self._is_square
-        is_affordable = n_players <= _MOST_PLAYERS or multiplies
+        has_products = has_components and self._is_square
+        is_affordable = n_players <= _MOST_PLAYERS or has_products
         if self.method == "exact" and not is_affordable:
             raise ValueError(
                 f'method="exact" takes at most {_MOST_PLAYERS} features with this loss '
@@ -386,38 +393,38 @@ class SAGE(BaseImportance):
                 'or use method="sampling".'
             )
         is_cheap = has_components and self.method == "auto"
-        # Coalitions, of all and of the orders that sampling would draw for a row.
+        # All coalitions are no more than those that sampling would evaluate for a row.
         is_no_more_work = 2**n_players - 2 <= 2 * n_pairs * (n_players - 1)
         is_preferred = self.method == "exact" or is_cheap or is_no_more_work
         return "exact" if is_affordable and is_preferred else "sampling"
 
-    def _by_products(
-        self, game: _Components, sample: AnySample, targets_of: Callable[..., Any]
+    def _values_by_products(
+        self, game: _Components, sample: AnySample, make_targets: Callable[..., Any]
     ) -> NDArray[np.float64]:
         """Values from the mean products of components, for squared errors."""
-        reduce = partial(_sums_of_products, game, targets_of)
-        weight, *sums = sample.map_reduce(reduce, merged)
+        reduce = partial(_sum_products, game, make_targets)
+        weight, *sums = sample.map_reduce(reduce, merge_states)
         values = squared_error_values(game.members, *(total / weight for total in sums))
         n_outputs = len(game.base_values)
         return values / n_outputs if self.loss_ == "squared_error" else values
 
-    def _by_coalitions(
-        self, game: _Game, sample: AnySample, targets_of: Callable[..., Any]
+    def _values_by_coalitions(
+        self, game: _Game, sample: AnySample, make_targets: Callable[..., Any]
     ) -> NDArray[np.float64]:
         """Values from the losses of all coalitions."""
         coalitions = all_coalitions(len(self.features_))
         game.warn_of_cost(sample.rows.n_rows, len(coalitions))
-        sums = partial(_sums_of_block, game, self._row_loss, coalitions)
-        reduce = partial(_sums_of_losses, sums, targets_of, self.n_jobs)
-        weight, total = sample.map_reduce(reduce, merged)
+        sums = partial(_sum_losses_of_block, game, self._row_loss, coalitions)
+        reduce = partial(_sum_losses, sums, make_targets, self.n_jobs)
+        weight, total = sample.map_reduce(reduce, merge_states)
         return values_of_all(-total[:, None] / weight)[:, 0]
 
-    def _sampled(
+    def _values_by_sampling(
         self,
         game: _Game,
         sample: AnySample,
-        targets_of: Callable[..., Any],
-        n_more: int,
+        make_targets: Callable[..., Any],
+        n_new_pairs: int,
         rng: np.random.Generator,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Values and their standard errors, from pairs of random orders."""
@@ -427,25 +434,25 @@ class SAGE(BaseImportance):
                 f'pass method="exact", for at most {_MOST_PLAYERS} features, or for '
                 "any number with squared errors of trees and linear models."
             )
-        targets = targets_of(sample.y)
+        targets = make_targets(sample.y)
         n_rows, n_players = sample.rows.n_rows, len(self.features_)
         gains = np.empty((n_rows, 0, n_players))
-        gains_of_block = partial(_gains, game, self._row_loss)
-        while n_more:
-            game.warn_of_cost(n_rows, 2 * n_more * (n_players - 1))
-            orders = np.tile(np.arange(n_players), (n_rows, n_more, 1))
+        gains_of_block = partial(_gains_of_orders, game, self._row_loss)
+        while n_new_pairs:
+            game.warn_of_cost(n_rows, 2 * n_new_pairs * (n_players - 1))
+            orders = np.tile(np.arange(n_players), (n_rows, n_new_pairs, 1))
             arrays = targets, rng.permuted(orders, axis=-1)
-            blocks = _of_blocks(gains_of_block, sample, arrays, self.n_jobs)
+            blocks = _map_blocks(gains_of_block, sample, arrays, self.n_jobs)
             gains = np.concatenate([gains, np.concatenate(blocks)], axis=1)
             values, errors = means_of_draws(gains, sample.weights)
-            n_more = self._n_more(gains, values, errors.max())
+            n_new_pairs = self._pairs_to_draw(gains, values, errors.max())
         self.n_permutations_ = 2 * gains.shape[1]
         return values, errors
 
-    def _n_more(
+    def _pairs_to_draw(
         self, gains: NDArray[np.float64], values: NDArray[np.float64], error: float
     ) -> int:
-        """Number of pairs of orders still to draw for each row."""
+        """Number of pairs of orders that are still to be drawn for each row."""
         n_rows, n_pairs, _ = gains.shape
         allowed = _PRECISION * np.ptp([*values, 0.0])
         if self.n_permutations is not None or not error > allowed:
@@ -470,13 +477,13 @@ class _Components:
 
     @property
     def coalition_bytes(self) -> int:
-        """Memory for a coalition of a row."""
+        """Memory for a coalition of a row: a float for each component and output."""
         return 8 * len(self.members) * len(self.base_values)
 
     def warn_of_cost(self, n_rows: int, n_coalitions: int) -> None:
         """Nothing: the model is not called."""
 
-    def of_rows(self, rows: Rows) -> NDArray[np.float64]:
+    def components_of(self, rows: Rows) -> NDArray[np.float64]:
         """Components, (m, n_sets, k)."""
         return self.decomposition._attribute(rows)[0]
 
@@ -484,7 +491,7 @@ class _Components:
         self, rows: Rows, coalitions: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""
-        components = self.of_rows(rows)
+        components = self.components_of(rows)
         inner = responses_of_coalitions(coalitions, self.members, components)
         everybody = components.sum(axis=1, keepdims=True)
         nobody = np.zeros_like(everybody)
@@ -504,7 +511,7 @@ class _Coalitions:
 
     @property
     def coalition_bytes(self) -> int:
-        """Memory for a coalition of a row."""
+        """Memory for a coalition of a row: a flag a player, three floats an output."""
         return len(self.game.players) + 24 * len(self.base_values)
 
     def warn_of_cost(self, n_rows: int, n_coalitions: int) -> None:
@@ -515,14 +522,14 @@ class _Coalitions:
         self, rows: Rows, coalitions: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""
-        played, n_rows = self.game.play(rows), rows.n_rows
+        row_games, n_rows = self.game.play(rows), rows.n_rows
         _, n_coalitions, n_players = coalitions.shape
         coalitions = np.broadcast_to(coalitions, (n_rows, n_coalitions, n_players))
-        inner = played.coalition_values(
+        inner = row_games.coalition_values(
             np.repeat(np.arange(n_rows), n_coalitions),
             coalitions.reshape(-1, n_players),
         )
-        everybody = played.predictions[:, None]
+        everybody = row_games.predictions[:, None]
         inner = inner.reshape(n_rows, n_coalitions, everybody.shape[-1])
         nobody = np.broadcast_to(self.base_values, everybody.shape)
         return np.concatenate([nobody, inner, everybody], axis=1)
@@ -531,10 +538,10 @@ class _Coalitions:
 _Game = _Components | _Coalitions
 
 
-def _targets(
+def _loss_targets(
     loss: str | Callable[..., Any], classes: Any, n_outputs: int, y: NDArray[Any]
 ) -> NDArray[Any]:
-    """Targets as the loss takes them; they fit the number of the model's outputs."""
+    """Targets as the loss takes them, after a check against the number of outputs."""
     if callable(loss):
         return y
     if loss == "squared_error":
@@ -557,34 +564,35 @@ def _targets(
     return targets
 
 
-def _sums_of_products(
-    game: _Components, targets_of: Callable[..., Any], sample: Sample
+def _sum_products(
+    game: _Components, make_targets: Callable[..., Any], sample: Sample
 ) -> list[Any]:
-    """Sums over rows: weights, and `squared_error_moments`."""
-    weights, targets = sample.weights, targets_of(sample.y)
+    """Sums over rows: weights, and the two sums of `squared_error_moments`."""
+    weights, targets = sample.weights, make_targets(sample.y)
     n_outputs = len(game.base_values)
     sums: list[Any] = [0.0, 0.0]
+    # The components of a block, and temporary arrays of their size.
     for block in slices(len(weights), rows_in_memory(4 * game.coalition_bytes)):
-        components = game.of_rows(sample.rows.sliced(block))
+        components = game.components_of(sample.rows.sliced(block))
         residuals = targets[block, -n_outputs:] - game.base_values
         moments = squared_error_moments(components, residuals, weights[block])
-        sums = merged(sums, moments)
+        sums = merge_states(sums, moments)
     return [weights.sum(), *sums]
 
 
-def _sums_of_losses(
+def _sum_losses(
     sums_of_block: Callable[..., NDArray[np.float64]],
-    targets_of: Callable[..., Any],
+    make_targets: Callable[..., Any],
     n_jobs: int | None,
     sample: Sample,
 ) -> list[Any]:
     """Sums over rows: weights, and losses of coalitions."""
-    arrays = targets_of(sample.y), sample.weights
-    blocks = _of_blocks(sums_of_block, sample, arrays, n_jobs)
+    arrays = make_targets(sample.y), sample.weights
+    blocks = _map_blocks(sums_of_block, sample, arrays, n_jobs)
     return [sample.weights.sum(), sum(blocks)]
 
 
-def _of_blocks(
+def _map_blocks(
     function: Callable[..., NDArray[np.float64]],
     sample: Sample,
     arrays: Sequence[NDArray[Any]],
@@ -616,7 +624,7 @@ def _losses_by_function(
     return losses_of_rows.reshape(n_rows, n_coalitions)
 
 
-def _sums_of_block(
+def _sum_losses_of_block(
     game: _Game,
     loss: Callable[..., Any],
     coalitions: NDArray[np.bool_],
@@ -626,6 +634,7 @@ def _sums_of_block(
 ) -> NDArray[np.float64]:
     """Losses of nobody, coalitions (c, n_players) and everybody, summed over rows."""
     total = np.zeros(len(coalitions) + 2)
+    # Coalitions, nobody and everybody of each row.
     step = rows_in_memory((len(coalitions) + 2) * game.coalition_bytes)
     for block in slices(rows.n_rows, step):
         responses = game.responses(rows.sliced(block), coalitions[None])
@@ -633,7 +642,7 @@ def _sums_of_block(
     return total
 
 
-def _gains(
+def _gains_of_orders(
     game: _Game,
     loss: Callable[..., Any],
     rows: Rows,
@@ -641,9 +650,9 @@ def _gains(
     orders: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """Losses that players remove, in pairs of orders (m, n_pairs, n_players)."""
-    step = rows_in_memory(
-        2 * orders[0].size * (orders.shape[-1] + game.coalition_bytes)
-    )
+    # A row has two orders in each pair, and a coalition (of flags) for each player.
+    n_coalitions, flag_bytes = 2 * orders[0].size, orders.shape[-1]
+    step = rows_in_memory(n_coalitions * (flag_bytes + game.coalition_bytes))
     gains = []
     for block in slices(rows.n_rows, step):
         coalitions = paired_coalitions(orders[block])

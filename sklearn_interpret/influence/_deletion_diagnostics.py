@@ -1,7 +1,7 @@
 """Deletion diagnostics: the model without each of its training rows (Cook, 1977).
 
 The model is fitted again without each row, or an exact shortcut is taken, as
-`_model/leave_out` decides; changes of responses, losses or parameters are measured.
+`_model/leave_out` decides. The changes of responses, losses or parameters are measured.
 """
 
 from __future__ import annotations
@@ -39,7 +39,11 @@ from sklearn_interpret._model.rows.validation import (
     empty_for_no_rows,
 )
 from sklearn_interpret.explanations import TrainingExplanation
-from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
+from sklearn_interpret.influence._groups import (
+    influence_blocks,
+    read_groups,
+    removal_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,8 +52,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-# Names of the changes, by the parameter `what`.
-_CHANGES = {
+# Names of the changes in explanations, by the parameter `what`.
+_CHANGE_NAMES = {
     "prediction": "change of the response",
     "parameters": "change of the response",
     "loss": "change of the loss",
@@ -213,7 +217,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
         "rows": "no_validation",
-        "what": [StrOptions(set(_CHANGES))],
+        "what": [StrOptions(set(_CHANGE_NAMES))],
         "groups": ["array-like", None],
     }
 
@@ -241,8 +245,8 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
     def _make_training(
         self, rows: Rows, y: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> Training:
-        """The model and its training rows."""
-        params, unfitted = self._fit_input.params, self._unfitted()
+        """The model and its rows, with weights if `fit` takes nothing else."""
+        params, unfitted = self._fit_input.params, self._clone()
         del self._fit_input
         if not params:
             weights = np.ones(rows.n_rows)
@@ -302,16 +306,16 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         self.influence_ = np.average(sizes, axis=1, weights=sample.weights)
 
     def _choose_deleted(self, training: Training) -> list[NDArray[np.intp]]:
-        """Positions of the rows that are deleted together, list by list.
+        """Positions of the rows that each deletion removes together.
 
-        Sets the attributes that describe them, and the fields of explanations.
+        Sets the attributes that describe the deletions, and the fields of explanations.
         """
         n_rows, native = training.rows.n_rows, training.rows.native
         self.group_labels_ = None
         if self.groups is None:
             self.row_indices_ = self._positive_rows
             if self.rows is not None:
-                self.row_indices_ = _positions(self.rows, n_rows)
+                self.row_indices_ = _check_positions(self.rows, n_rows)
             names = getattr(native, "index", np.arange(n_rows))[self.row_indices_]
             self._training_fields = {
                 "training_data": training.rows.native_at(self.row_indices_),
@@ -365,7 +369,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             output_names=response.output_names(before.shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
-            value_name=in_words(_CHANGES[self.what], self.groups),
+            value_name=removal_text(_CHANGE_NAMES[self.what], self.groups),
             **self._training_fields,
         )
 
@@ -374,19 +378,19 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         columns "training_row" (its name, or that of the group) and "value", its
         `influence_`.
         """
-        return influence_blocks(self._overall())
+        return influence_blocks(self._overall_explanation())
 
     def _result_units(self) -> dict[str, str]:
-        return {"value": self._overall().value_name}
+        return {"value": self._overall_explanation().value_name}
 
-    def _overall(self) -> TrainingExplanation:
+    def _overall_explanation(self) -> TrainingExplanation:
         """`influence_` as an explanation, for displays."""
         names: Any = getattr(self, "feature_names_in_", None)
         return TrainingExplanation(
             self.influence_[None],
             feature_names=names,
             target_name=self._target_name,
-            value_name=in_words(
+            value_name=removal_text(
                 f"mean absolute change of the {self.what}", self.groups
             ),
             **self._training_fields,
@@ -444,7 +448,7 @@ def _losses_of_rows(
     return partial(losses[method], targets)
 
 
-def _positions(rows: Any, n_rows: int) -> NDArray[np.intp]:
+def _check_positions(rows: Any, n_rows: int) -> NDArray[np.intp]:
     """Positions of training rows, from positions or flags."""
     positions = np.asarray(rows)
     if positions.dtype.kind == "b" and positions.shape == (n_rows,):

@@ -50,13 +50,13 @@ def read_groups(
 
 
 def influence_blocks(overall: TrainingExplanation) -> list[dict[str, Any]]:
-    """Table of one value for each training row or group, the largest size first."""
+    """Table of a value for each training row or group, the largest absolute first."""
     (values,) = overall.values
     order = np.argsort(-np.abs(values), kind="stable")
     names = as_objects(overall.training_names)[order]
     return [{"training_row": names, "value": values[order]}]
 
 
-def in_words(change: str, groups: Any) -> str:
+def removal_text(change: str, groups: Any) -> str:
     """Name of a change, with the row or group that is left out."""
     return f"{change} without the {'row' if groups is None else 'group'}"

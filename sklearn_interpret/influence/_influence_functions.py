@@ -1,13 +1,14 @@
 """Influence functions: a model without some of its training rows (Koh & Liang, 2017).
 
-Each row, or group of rows, is deleted by Newton steps from the optimum, which change
-the parameters; these change the scores of rows, and the scores change the losses.
+Each row, or group of rows, is deleted by Newton steps from the optimum. They change the
+parameters, the parameters change the scores of rows, and the scores their losses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.influence.networks import descended
+from sklearn_interpret._core.influence.networks import minimise_objective
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
@@ -32,18 +33,22 @@ from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
-from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
+from sklearn_interpret.influence._groups import (
+    influence_blocks,
+    read_groups,
+    removal_text,
+)
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.gradients.objectives import Objective
     from sklearn_interpret._model.rows.sample import Sample
 
-# Newton steps end at a step below this share of the change so far. Chosen by hand: the
-# rest is far below the differences between influential rows.
+# Newton steps end when a step is below this share of the change so far. Chosen by hand:
+# what remains is far below the differences between influential rows.
 _PRECISION = 0.02
 # Parameters of the refits of `check`, where the model has them.
 _PRECISE_FIT = {"tol": 1e-8, "max_iter": 100_000}
-# Most changes of scores in a block (32 MB), and in a part of it that fits the cache.
+# Most changes of scores in a block of rows (32 MB), and in a chunk that fits the cache.
 _BLOCK_SIZE = 2**22
 _CACHED_SIZE = 2**15
 
@@ -282,7 +287,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         )
         # d parameters of each of k outputs.
         d, k = len(model.parameters), self._objective.network.n_outputs
-        # The scale of the residuals, fitted with the scores, is not a parameter.
+        # The scale of the residuals is fitted with the scores, but is no parameter.
         fitted = model.parameters.copy()
         fitted[:, :k] = self._objective.network.parameters.reshape(-1, k)[:d]
         distance = model.distance(fitted)
@@ -290,7 +295,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             model = replace(model, damping=self.damping)
         parameters_without, converged = model.without(self._deleted_rows(), _PRECISION)
         objectives.check_converged(self._objective.model, converged)
-        # The last of the parameters is the intercept: zero where the model has none.
+        # The last parameter is the intercept: it is zero if the model has none.
         n_deletions = len(parameters_without)
         parameters = np.zeros((self._inputs.shape[1] + 1, k))
         parameters[:d] = model.parameters[:, :k]
@@ -309,19 +314,19 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         return _Deletions(distance, model.parameters, model.weights, changes)
 
     def _deleted_rows(self) -> Any:
-        """Positions of the rows that are deleted together, list by list."""
+        """Positions of the rows that each deletion removes together."""
         if self.groups is None:
             return self._group_of_row[:, None]
         order = np.argsort(self._group_of_row, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self._group_of_row))[:-1])
 
     def _own_loss_changes(self) -> NDArray[np.float64]:
-        """Change of the loss of each row without this row, or its group."""
+        """Change of the loss of each row if this row, or its group, is deleted."""
         network, loss = self._objective.network, self._objective.loss
         changes = self.parameter_changes_
         if self.groups is not None:
             changes = changes[self._group_of_row]
-        scores = network.scores_of_pairs(self._inputs, self._parameters + changes)
+        scores = network.scores_by_row(self._inputs, self._parameters + changes)
         before = loss.values(self._targets, self._scores(self._inputs))
         return loss.values(self._targets, scores) - before
 
@@ -339,37 +344,34 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         loss, scores = self._objective.loss, self._scores(inputs)
         with np.errstate(invalid="ignore", divide="ignore"):
             before = loss.values(targets, scores)
-        bad = np.flatnonzero(~np.isfinite(before))
-        if len(bad):
+        undefined = np.flatnonzero(~np.isfinite(before))
+        if len(undefined):
+            row = undefined[0]
             raise ValueError(
-                f"y holds {targets[bad[0]].tolist()} for row {bad[0]}, for which the "
+                f"y holds {targets[row].tolist()} for row {row}, for which the "
                 f"loss of the {type(self._objective.model).__name__} is not defined."
             )
         slopes = loss.slopes(targets, scores)[:, None]
         half_curvatures = loss.curvatures(targets, scores) / 2
         loss_changes = np.empty((len(inputs), len(changes)))
-        score_changes_of = self._objective.network.moves_of(self._parameters, changes)
+        score_changes_of = self._objective.network.score_changes(
+            self._parameters, changes
+        )
         for block in with_progress(list(self._blocks(len(inputs), len(changes)))):
-            of_block = score_changes_of(inputs[block])  # (n_rows, n_changes, k)
-            n_cached = max(1, _CACHED_SIZE // of_block[0].size)
-            for chunk in slices(len(of_block), n_cached):
-                steps = of_block[chunk]
-                batch = slice(block.start + chunk.start, block.start + chunk.stop)
-                # The loss to second order: (slope + step * curvature / 2) * step.
-                if steps.shape[2] == 1:  # without sums, in a third of the time
-                    factors = steps * half_curvatures[batch]
-                    factors += slopes[batch]
-                    np.multiply(factors, steps, out=loss_changes[batch, :, None])
-                else:
-                    factors = steps @ half_curvatures[batch]
-                    factors += slopes[batch]
-                    np.einsum("nck,nck->nc", factors, steps, out=loss_changes[batch])
-                # Most steps are within its reach; for others the loss is computed.
+            score_changes = score_changes_of(inputs[block])  # (n_rows, n_changes, k)
+            chunk_rows = max(1, _CACHED_SIZE // score_changes[0].size)
+            for chunk in slices(len(score_changes), chunk_rows):
+                steps = score_changes[chunk]
+                rows = slice(block.start + chunk.start, block.start + chunk.stop)
+                _write_second_order_changes(
+                    steps, slopes[rows], half_curvatures[rows], loss_changes[rows]
+                )
+                # Most steps are within reach of the second order.
                 if max(steps.max(), -steps.min()) <= loss.reach:
                     continue
                 is_far = (np.abs(steps) > loss.reach).any(axis=2)
                 row, change = np.divmod(np.flatnonzero(is_far), is_far.shape[1])
-                position = row + batch.start
+                position = row + rows.start
                 after = loss.values(
                     targets[position], scores[position] + steps[row, change]
                 )
@@ -378,6 +380,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
 
     def _blocks(self, length: int, n_others: int) -> Iterator[slice]:
         """Slices of rows, or changes, whose scores for all others fit in memory."""
+        # 64 bytes a number: eight floats, for temporary arrays of the same size.
         block_size = min(_BLOCK_SIZE, int(working_bytes() / 64))
         row_size = n_others * self._objective.network.width
         return slices(length, max(1, block_size // row_size))
@@ -426,19 +429,19 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         columns "training_row" (its name, or that of the group) and "value", its
         `self_influence_`.
         """
-        return influence_blocks(self._overall())
+        return influence_blocks(self._overall_explanation())
 
     def _result_units(self) -> dict[str, str]:
-        return {"value": self._overall().value_name}
+        return {"value": self._overall_explanation().value_name}
 
-    def _overall(self) -> TrainingExplanation:
+    def _overall_explanation(self) -> TrainingExplanation:
         """`self_influence_` as an explanation, for displays."""
         return self._explanation(self.self_influence_[None], "change of its own loss")
 
     def _explanation(
-        self, values: NDArray[np.float64], change: str, **of_rows: Any
+        self, values: NDArray[np.float64], change: str, **row_fields: Any
     ) -> TrainingExplanation:
-        """Values of the training rows, or groups."""
+        """Explanation with values (n_rows, n_deletions), and fields of the rows."""
         sample = self._sample
         training: dict[str, Any] = {
             "training_data": sample.rows.native,
@@ -450,10 +453,10 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         return TrainingExplanation(
             values,
             **training,
-            **of_rows,
+            **row_fields,
             feature_names=sample.rows.names,
             target_name=self._target_name,
-            value_name=in_words(change, self.groups),
+            value_name=removal_text(change, self.groups),
         )
 
     @shows_progress
@@ -496,7 +499,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             else:
                 predictions = objective.predictions(scores)
             return [
-                _number(functional(y, predictions[:, i]))
+                _finite_number(functional(y, predictions[:, i]))
                 for i in range(len(parameters))
             ]
 
@@ -536,16 +539,44 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         estimated = self._loss_changes(self._inputs, self._targets, changes)
         masks = [np.ones(len(self._group_of_row), dtype=bool)]
         masks += [self._group_of_row != group for group in most_influential]
-        optimum = self._objective, self._value_and_gradient, self._parameters
-        data = self._inputs, self._targets, self._sample.y, self._sample.weights
-        tasks = [(*optimum, *data, mask) for mask in masks]
-        before, *after = run(_refitted_losses, tasks, n_jobs=self.n_jobs)
-        truth = (np.array(after) - before).T
+        refit_losses = partial(
+            _losses_after_refit,
+            self._objective,
+            self._value_and_gradient,
+            self._parameters,
+            self._inputs,
+            self._targets,
+            self._sample.y,
+            self._sample.weights,
+        )
+        tasks = [(mask,) for mask in masks]
+        before, *after = run(refit_losses, tasks, n_jobs=self.n_jobs)
+        refitted = (np.array(after) - before).T
         with np.errstate(invalid="ignore", divide="ignore"):
-            return float(np.corrcoef(estimated.ravel(), truth.ravel())[0, 1])
+            return float(np.corrcoef(estimated.ravel(), refitted.ravel())[0, 1])
 
 
-def _number(value: Any) -> float:
+def _write_second_order_changes(
+    steps: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    half_curvatures: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Write (slope + step * curvature / 2) * step into `out` (m, n_changes).
+
+    `steps` are changes of scores, (m, n_changes, k).
+    """
+    if steps.shape[2] == 1:  # without sums, in a third of the time
+        factors = steps * half_curvatures
+        factors += slopes
+        np.multiply(factors, steps, out=out[:, :, None])
+    else:
+        factors = steps @ half_curvatures
+        factors += slopes
+        np.einsum("nck,nck->nc", factors, steps, out=out)
+
+
+def _finite_number(value: Any) -> float:
     """A finite number that a functional has returned."""
     number = np.asarray(value)
     if number.ndim == 0 and number.dtype.kind in "biuf" and np.isfinite(number):
@@ -553,7 +584,7 @@ def _number(value: Any) -> float:
     raise ValueError(f"functional returned {value!r}; a finite number is needed.")
 
 
-def _refitted_losses(
+def _losses_after_refit(
     objective: Objective,
     value_and_gradient: Callable[..., Any] | None,
     parameters: NDArray[np.float64],
@@ -563,9 +594,9 @@ def _refitted_losses(
     weights: NDArray[np.float64],
     mask: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Losses of all rows, (n_rows,), of a model that is fitted to those of a mask.
+    """Losses of all rows, (n_rows,), by a model that is fitted to the rows of a mask.
 
-    A network, which has a `value_and_gradient`, goes on from its parameters.
+    A network, which has a `value_and_gradient`, descends from its parameters.
     """
     model: Any = objective.model
     if is_classifier(model):
@@ -576,7 +607,7 @@ def _refitted_losses(
                 f"{lost_classes.tolist()[0]!r}: the model can't be fitted again."
             )
     if value_and_gradient is not None:
-        parameters = descended(value_and_gradient, parameters, weights * mask)
+        parameters = minimise_objective(value_and_gradient, parameters, weights * mask)
         scores = objective.network.scores_at(inputs, parameters[None])[:, 0]
         return objective.loss.values(targets, scores)
     refit = clone(model)

@@ -285,13 +285,14 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
 
     def _make_response(self) -> Any:
         objective = super()._make_response()
-        model = objective.model
+        estimator = objective.model
         if self.approximation == "one_step":
-            warn_of_balanced_classes(model)
-        elif has_balanced_classes(model):
+            warn_of_balanced_classes(estimator)
+        elif has_balanced_classes(estimator):
+            name = type(estimator).__name__
             raise ValueError(
                 f'approximation="refit" takes weights of classes that stay: '
-                f"class_weight={model.class_weight!r} of the {type(model).__name__} "
+                f"class_weight={estimator.class_weight!r} of the {name} "
                 "weighs all rows anew when one is left out. A dict of weights is "
                 'accepted, and so is "one_step", which keeps those of all rows; '
                 "DeletionDiagnostics fits again."
@@ -299,33 +300,34 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         return objective
 
     def _inspect(self, sample: Sample, response: Any) -> None:
-        model = scores_of(type(self).__name__, self.estimator_, sample).polished()
+        name = type(self).__name__
+        score_model = scores_of(name, self.estimator_, sample).at_optimum()
         is_known = has_known_dispersion(response.loss)
-        without = None
+        parameters_without = None
         # One step is exact for sums of squares, unless the penalty grows with the rows.
         is_quadratic = isinstance(response.loss, HalfSquared)
-        is_exact = is_quadratic and not model.row_penalty.any()
+        is_exact = is_quadratic and not score_model.row_penalty.any()
         if self.approximation == "refit" and not is_exact:
-            without = self._parameters_without(model)
+            parameters_without = self._parameters_without(score_model)
         rank = getattr(response.model, "rank_", None)
         diagnostics = RegressionDiagnostics(
-            model, is_known, rank, parameters_without=without
+            score_model, is_known, rank, parameters_without=parameters_without
         )
         self._check_residuals(diagnostics)
         for measure in _MEASURES:
             setattr(self, f"{measure}_", getattr(diagnostics, measure))
         names = column_names(response, sample.rows.names)
-        n_others = model.design.shape[1] - len(names)
-        self.parameter_names_ = names + n_others * ["intercept"]
+        n_intercepts = score_model.design.shape[1] - len(names)  # 0 or 1
+        self.parameter_names_ = names + n_intercepts * ["intercept"]
         self.row_indices_ = sample.index
         self._dispersion_is_known = is_known
         self._row_names: Any = getattr(sample.rows.native, "index", sample.index)
 
-    def _parameters_without(self, model: ScoreModel) -> NDArray[np.float64]:
-        """Parameters without each row, (n, d), some rows at a time."""
-        positions = np.arange(len(model.design))[:, None]
+    def _parameters_without(self, score_model: ScoreModel) -> NDArray[np.float64]:
+        """Parameters without each row, (n, d), fitted in blocks of rows."""
+        positions = np.arange(len(score_model.design))[:, None]
         tasks = [(positions[batch],) for batch in slices(len(positions), _BLOCK_ROWS)]
-        fits = run_in_threads(model.without, tasks, n_jobs=self.n_jobs)
+        fits = run_in_threads(score_model.without, tasks, n_jobs=self.n_jobs)
         parameters, converged = map(np.concatenate, zip(*fits, strict=True))
         check_converged(steps_and_model(self.estimator_)[1], converged)
         return parameters[..., 0]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Numbers sent to the model above which a warning is raised: chosen by hand, as some
 # minutes of a model of average speed.
 _MANY_VALUES = 1e9
-# A row of fewer columns than this is taken to cost as much as one of this many.
+# A row is taken to cost the model as much as one with at least this many columns.
 _FEW_COLUMNS = 50
 
 # Sums over rows and leaves that take about a minute: more raise a warning.
@@ -40,7 +40,7 @@ _MOST_NAMED = 5
 
 
 class SetNumbers(NamedTuple):
-    """What an inspector measured of sets of one size."""
+    """Numbers of an inspector for all measured sets of one size."""
 
     sets: Sequence[Sequence[str]] | NDArray[np.object_]  # names, (n, size)
     columns: dict[str, NDArray[np.float64]]  # "strength" and others, each (n, k)
@@ -49,7 +49,8 @@ class SetNumbers(NamedTuple):
 class BaseInteraction(ResultsMixin, SampleInspector):
     """Base of the estimators of interactions between features, or groups of them.
 
-    A subclass returns what it measured of sets of features (`_numbers_of_sets`).
+    A subclass yields the numbers that it measured for sets of features
+    (`_numbers_of_sets`).
     """
 
     features: Any
@@ -68,7 +69,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
 
     def _resolve_players(self, rows: Rows) -> None:
         """Set `features_` and `player_names_`."""
-        names, named, groups = rows.names, rows.named, self._groups(rows)
+        names, named, groups = rows.names, rows.named, self._resolve_groups(rows)
         entries = None
         if self.features is not None:
             entries = resolve_features(
@@ -76,7 +77,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
             )
         self.features_, self.player_names_ = resolve_players(names, groups, entries)
 
-    def _check_several(self, rows: Rows) -> None:
+    def _refuse_single_row(self, rows: Rows) -> None:
         """Refuse a single row, which has no variance."""
         if rows.n_rows < 2:
             raise ValueError(
@@ -145,7 +146,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
         """The pairs as tuples, made from an array on access, which saves memory."""
         if "_pairs" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} has no pairs yet.")
-        return list(tuples(self._pairs))
+        return list(iter_tuples(self._pairs))
 
     def _reset(self) -> None:
         super()._reset()
@@ -155,7 +156,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
         self, rows: Rows, parameter: str, order: int
     ) -> list[tuple[int, ...]]:
         """Sets of `order` players from a parameter, as positions of players."""
-        groups = self._groups(rows)
+        groups = self._resolve_groups(rows)
         entries = resolve_features(
             getattr(self, parameter),
             rows.names,
@@ -180,11 +181,12 @@ class BaseInteraction(ResultsMixin, SampleInspector):
 
         return [tuple(map(player_of, entry)) for entry in entries]
 
-    def _groups(self, rows: Rows) -> dict[str, Any]:
+    def _resolve_groups(self, rows: Rows) -> dict[str, Any]:
+        """Columns of each feature group, by name."""
         return resolve_groups(self.feature_groups, rows.names, named=rows.named)
 
 
-def tuples(sets: NDArray[np.intp]) -> Iterator[Any]:
+def iter_tuples(sets: NDArray[np.intp]) -> Iterator[Any]:
     """Yield the rows of an array of sets as tuples of ints, in blocks."""
     for block in slices(len(sets), _SETS_PER_BLOCK):
         yield from map(tuple, sets[block].tolist())
@@ -193,7 +195,7 @@ def tuples(sets: NDArray[np.intp]) -> Iterator[Any]:
 def warn_of_undefined(
     attribute: str, sets: Sequence[Sequence[str]], remedy: str
 ) -> None:
-    """Warn of sets of players (by name) with a share of a variance that is zero."""
+    """Warn of sets of players (by name) whose shares are of a variance of zero."""
     if not sets:
         return
     names = [" x ".join(map(repr, members)) for members in sets]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-    # What is decomposed.
+    # The response that is decomposed.
     Explained = TreeResponse | ExplainedLinear | Response
 
 # What to do where too many rows would go to the model.
@@ -61,7 +61,7 @@ class _GamTerms:
     def of_response(
         cls, gam: Any, response: Response, response_method: Any
     ) -> _GamTerms | None:
-        """Terms of a response, or None if it is not their sum."""
+        """The terms of a response, or None if the response is not their sum."""
         if is_classifier(gam):
             if response_method == "auto":
                 response = replace(response, method="decision_function")
@@ -69,8 +69,10 @@ class _GamTerms:
         is_linear = response.method == "predict" and gam.link in (None, "identity")
         return cls(response) if is_linear and gam.family == "normal" else None
 
-    def players(self, player_of_column: NDArray[np.intp]) -> list[tuple[int, ...]]:
-        """Players that the intercept (none) and each term depend on."""
+    def players_of_terms(
+        self, player_of_column: NDArray[np.intp]
+    ) -> list[tuple[int, ...]]:
+        """Players of the intercept, which are none, and of each term."""
         players: list[tuple[int, ...]] = [()]
         for term in unfrozen(self.response.estimator)._terms:
             positions = [column.position for column in term.own_columns]
@@ -246,20 +248,20 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         explained = self._explained
         self._response_name = getattr(explained, "name", "response")
         self.output_names_ = explained.output_names(len(self._source.base_values))
-        method: Any = explained.method  # a function, where that is the parameter
+        method: Any = explained.method  # the user's function, if that was passed
         self.response_method_ = method
 
     def _fit_base_values(
         self, background: Sample, response: Response
     ) -> NDArray[np.float64]:
         self._variances: _Variances | None = None
-        self._explained, self._source = self._read(
+        self._explained, self._source = self._read_source(
             background.rows, background.weights, response
         )
         self.interactions_ = self._source.sets
         return self._source.base_values
 
-    def _read(
+    def _read_source(
         self, background: Rows, weights: NDArray[np.float64], response: Response
     ) -> tuple[Explained, ComponentsOfTrees | ComponentsOfCoalitions]:
         """The response that is decomposed, and the source of its components."""
@@ -284,16 +286,17 @@ class FunctionalDecomposition(BaseFormulaAttribution):
                 f'response_method="{trees.method}" of this model is not the sum of its '
                 'trees, and can be decomposed with perturbation="interventional" only.'
             )
-        explained, terms, players = self._terms(background, response)
+        explained, terms, players = self._read_terms(background, response)
         game = CoalitionGame(terms, background, weights, self.features_)
         return explained, ComponentsOfCoalitions(game, players, order)
 
-    def _terms(
+    def _read_terms(
         self, background: Rows, response: Response
     ) -> tuple[Explained, Any, list[tuple[int, ...]]]:
-        """The response that is decomposed, its terms, and the players of each.
+        """The response that is decomposed, its terms, and the players of each term.
 
-        Terms are a function of rows, like a `Response` with an output for each term.
+        The terms are a function of rows, like a `Response` with an output for each
+        term.
         """
         model = self.estimator_, self.response_method, self.target
         linear = read_formula([explained_linear], *model, rows=background)
@@ -301,7 +304,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             players = self._players(linear.model.columns)
             linear_terms = LinearTerms(linear, players, len(self.features_))
             return linear, linear_terms, linear_terms.players
-        # Here, since most models need none of it.
+        # Imported here, since most models are not additive models.
         from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 
         gam = unfrozen(self.estimator_)
@@ -309,7 +312,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             terms = _GamTerms.of_response(gam, response, self.response_method)
             if terms is not None:
                 players = self._players(np.arange(self.n_features_in_))
-                return terms.response, terms, terms.players(players)
+                return terms.response, terms, terms.players_of_terms(players)
         everybody = tuple(range(len(self.features_)))
         return response, response, [everybody]
 
@@ -361,7 +364,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         """Components (m, n_components, k), predictions (m, k); no further fields."""
         self._source.warn_of_cost(rows.n_rows, _ADVICE)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            values, predictions = self._source.of_rows(rows, n_jobs=self.n_jobs)
+            values, predictions = self._source.decompose(rows, n_jobs=self.n_jobs)
         check_no_overflow(predictions, "predictions")
         check_no_overflow(values, "components")
         return Attributions(values, predictions, {})
@@ -429,10 +432,11 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         check_is_fitted(self)
         if self._variances is None:
             sample = self._sample_for("variances_")
-            # Components and their sums with the response, as 8 bytes in 4 copies.
+            # Components, remainder and response, and their sums with the response.
             n_numbers = 2 * (len(self.interactions_) + 2) * len(self.output_names_)
-            blocks = slices(sample.rows.n_rows, rows_in_memory(4 * 8 * n_numbers))
-            block_moments = (self._moments_of(sample, block) for block in blocks)
+            row_bytes = 4 * 8 * n_numbers  # floats of 8 bytes in four arrays
+            blocks = slices(sample.rows.n_rows, rows_in_memory(row_bytes))
+            block_moments = (self._block_moments(sample, block) for block in blocks)
             with np.errstate(over="ignore", invalid="ignore"):
                 moments = reduce(Moments.merge, block_moments)
                 variance = moments.variance
@@ -446,11 +450,11 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             self._variances = _Variances(variances[:-1], shares[:-1], shares[-1])
         return self._variances
 
-    def _moments_of(self, sample: Sample, block: slice) -> Moments:
+    def _block_moments(self, sample: Sample, block: slice) -> Moments:
         """Moments (2 n_components + 3, k) over some rows of `fit`.
 
-        Those of the response come first, then those of components and remainder, then
-        those of the sums of each of these with the response.
+        They are the moments of the response, of the components and the remainder, and
+        of the sums of each component, and of the remainder, with the response.
         """
         values, predictions, _ = self._attribute(sample.rows.sliced(block))
         remainder = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)

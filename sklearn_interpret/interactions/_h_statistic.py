@@ -22,7 +22,7 @@ from sklearn_interpret._inspectors.sklearn_bases import (
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.progress import phases, shows_progress, with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -34,7 +34,7 @@ from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.interactions._base import (
     BaseInteraction,
     SetNumbers,
-    tuples,
+    iter_tuples,
     warn_of_undefined,
 )
 
@@ -68,7 +68,7 @@ class _Statistics(NamedTuple):
     overall: Strength  # (n_players, k)
     three_way: Strength  # (n_triples, k)
     total: Strength  # of all interactions together, (1, k)
-    constants: NDArray[np.float64]  # mean joint effects of pairs, (n_pairs, k)
+    constants: NDArray[np.float64]  # mean interaction effects of pairs, (n_pairs, k)
 
 
 @lazy_transformer
@@ -266,27 +266,27 @@ class HStatistic(TransformerMixin, BaseInteraction):
     def _inspect(self, sample: Sample, response: Response) -> None:
         rng = check_random_state(self.random_state)
         first = subsample = self._draw(sample, self.subsample, rng)
-        self._check_several(first.rows)
+        self._refuse_single_row(first.rows)
         self._resolve_pairs(first.rows)
-        triples, draws = self._triples(first.rows), []
+        triples, draws = self._resolve_triples(first.rows), []
         for repeat in with_progress(range(self.n_repeats)):
             if repeat:
                 subsample = self._draw(sample, self.subsample, rng)
-            responses = self._responses(subsample, response)
+            responses = self._dependence_at_rows(subsample, response)
             if not repeat:
                 n_rows = self.n_repeats * responses.most_rows(self._pairs, triples)
                 self._warn_of_cost(n_rows, subsample.rows, _ADVICE)
                 n_sums = responses.most_sums(self._pairs, triples)
                 self._warn_of_sums(self.n_repeats * n_sums)
-            draws.append(self._statistics(subsample, responses, triples))
+            draws.append(self._measure_draw(subsample, responses, triples))
         self._constants = draws[0].constants
         self._set_results(draws, triples)
         n_outputs = draws[0].overall.numerator.shape[1]
         self.output_names_ = response.output_names(n_outputs)
         self._background, self._weights = first.rows.native, first.weights
 
-    def _triples(self, rows: Rows) -> list[tuple[int, ...]]:
-        """Triples of players, as positions."""
+    def _resolve_triples(self, rows: Rows) -> list[tuple[int, ...]]:
+        """Triples of positions of players."""
         if self.three_way is None or self.three_way is False:
             return []
         if self.three_way is not True:
@@ -309,8 +309,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
             for third in np.flatnonzero(neighbours * edges[second])
         ]
 
-    def _responses(self, sample: Sample, response: Response) -> Dependence:
-        """Partial dependence at the own values of the rows of a sample."""
+    def _dependence_at_rows(self, sample: Sample, response: Response) -> Dependence:
+        """Partial dependence at the values of the rows of a sample."""
         return dependence_at_rows(
             self.method,
             response,
@@ -321,7 +321,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             n_jobs=self.n_jobs,
         )
 
-    def _statistics(
+    def _measure_draw(
         self, sample: Sample, responses: Dependence, triples: list[tuple[int, ...]]
     ) -> _Statistics:
         """The statistics of one draw of rows."""
@@ -333,7 +333,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         )
         floor = h_statistics.rounding_floor(predictions, weights)
         sum_of_effects = np.zeros_like(predictions)
-        for effect in map(responses.of_player, range(n_players)):
+        for effect in map(responses.dependence_on, range(n_players)):
             # Rounding errors of a term are rounding errors of the difference.
             floor = np.maximum(floor, h_statistics.rounding_floor(effect, weights))
             sum_of_effects = sum_of_effects + effect
@@ -342,7 +342,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         pairwise, three_way, constants = _strengths_of_sets(
             responses, self._pairs, triples, weights, floor
         )
-        total = h_statistics.unexplained(predictions, sum_of_effects, weights, floor)
+        total = h_statistics.strength(predictions, sum_of_effects, weights, floor)
         return _Statistics(pairwise, overall, three_way, total[None], constants)
 
     def _set_results(
@@ -350,8 +350,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
     ) -> None:
         """Set the fitted attributes from the statistics of each draw of rows."""
         names = self.player_names_
-        symmetric = partial(
-            h_statistics.symmetric, pairs=self._pairs, n_players=len(names)
+        as_matrices = partial(
+            h_statistics.as_matrices, pairs=self._pairs, n_players=len(names)
         )
         keys = [tuple(names[player] for player in triple) for triple in triples]
 
@@ -360,7 +360,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             return dict(zip(keys, outputs_last, strict=True))
 
         players = np.arange(len(names))[:, None]
-        self._set_statistic("pairwise", draws, self._pairs, symmetric)
+        self._set_statistic("pairwise", draws, self._pairs, as_matrices)
         self._set_statistic("overall", draws, players, np.transpose)
         self._set_statistic("three_way", draws, triples, by_triple)
         self._set_statistic("total", draws, [()], np.ravel)
@@ -376,35 +376,36 @@ class HStatistic(TransformerMixin, BaseInteraction):
         statistic: str,
         draws: list[_Statistics],
         sets: NDArray[np.intp] | list[tuple[int, ...]],
-        arranged: Callable[[NDArray[np.float64]], Any],
+        arrange: Callable[[NDArray[np.float64]], Any],
     ) -> None:
-        """Set the attributes of one statistic, of sets of players.
+        """Set the attributes of one statistic for sets of players.
 
-        `arranged` gives numbers of the sets (n_sets, k) the form of the attributes.
+        `arrange` brings numbers of the sets (n_sets, k) into the form of the
+        attributes.
         """
         names, is_total = self.player_names_, statistic == "total"
         strengths: list[Strength] = [getattr(draw, statistic) for draw in draws]
-        undefined = np.any([each.is_undefined for each in strengths], axis=(0, 2))
+        undefined = np.any([draw.is_undefined for draw in strengths], axis=(0, 2))
         warn_of_undefined(
             f"{statistic}_",
             [[names[player] for player in sets[k]] for k in np.flatnonzero(undefined)],
             f"Use {'overall' if is_total else statistic}_unnormalized_, the size of "
             "the interaction",
         )
-        shares = np.stack([each.squared for each in strengths])
+        shares = np.stack([draw.squared for draw in strengths])
         if not (self.squared or is_total):
             shares = np.sqrt(shares)
         results = {"": shares.mean(axis=0)}
         if not is_total:
             for name in ("unnormalized", "numerator", "denominator"):
-                arrays = [getattr(each, name) for each in strengths]
+                arrays = [getattr(draw, name) for draw in strengths]
                 results[f"{name}_"] = np.mean(arrays, axis=0)
         if statistic in ("pairwise", "overall"):
             setattr(self, f"{statistic}_std_", None)
             if len(draws) > 1:
                 results["std_"] = shares.std(axis=0, ddof=1)
         for ending, values in results.items():
-            values = arranged(values)
+            values = arrange(values)
             if not isinstance(values, dict):
                 values = drop_single_output(values)
             setattr(self, f"{statistic}_{ending}", values)
@@ -412,9 +413,11 @@ class HStatistic(TransformerMixin, BaseInteraction):
     def _numbers_of_sets(self) -> Iterator[SetNumbers]:
         names = np.array(self.player_names_, dtype=object)
         first, second = self._pairs.T
-        yield SetNumbers(names[:, None], self._columns("overall", slice(None)))
+        yield SetNumbers(
+            names[:, None], self._statistic_columns("overall", slice(None))
+        )
         if len(first):
-            columns = self._columns("pairwise", first, second)
+            columns = self._statistic_columns("pairwise", first, second)
             yield SetNumbers(names[self._pairs], columns)
         if self.three_way_:
             sizes = self.three_way_unnormalized_
@@ -422,10 +425,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
             columns = {c: np.vstack([*v.values()]) for c, v in by_triple.items()}
             yield SetNumbers(list(self.three_way_), columns)
 
-    def _columns(
+    def _statistic_columns(
         self, statistic: str, *players: slice | NDArray[np.intp]
     ) -> dict[str, NDArray[np.float64]]:
-        """Numbers of sets, (n, k), by column."""
+        """Numbers of a statistic for sets of players, (n, k), by table column."""
         endings = {"strength": "", "unnormalized": "unnormalized_", "std": "std_"}
         arrays = {c: getattr(self, f"{statistic}_{end}") for c, end in endings.items()}
         shape = len(self.output_names_), *[len(self.player_names_)] * len(players)
@@ -494,7 +497,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
             variants = (np.arange(len(first))[None],) * len(columns)
             codes_of_rows.append(codes)
             replacements.append(Replacement(columns, levels, variants))
-        model = replaced(self.method, self._make_response(), background, replacements)
+        model = choose_evaluator(
+            self.method, self._make_response(), background, replacements
+        )
         averages = model.averages(self._weights, with_errors=False, n_jobs=self.n_jobs)
         return [
             means[codes]
@@ -517,10 +522,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
 def _blocks_of_players(
     responses: Dependence, n_players: int
 ) -> Iterator[tuple[slice, slice, NDArray[np.float64], NDArray[np.float64]]]:
-    """Blocks of rows and players, as `overall_moments` takes them."""
-    for rows, players, without_player in responses.of_all_but_one():
+    """Rows, players, effects and dependence on all others, block by block."""
+    for rows, players, without_player in responses.dependence_on_others():
         numbers = range(n_players)[players]
-        effects = [responses.of_player(player, rows) for player in numbers]
+        effects = [responses.dependence_on(player, rows) for player in numbers]
         yield rows, players, np.stack(effects, axis=1), without_player
 
 
@@ -533,24 +538,26 @@ def _strengths_of_sets(
 ) -> tuple[Strength, Strength, NDArray[np.float64]]:
     """Strengths of pairs and triples, and the mean joint effects of pairs."""
     needed = {frozenset(pair) for triple in triples for pair in combinations(triple, 2)}
-    extra_pairs = needed - set(map(frozenset, tuples(pairs))) if needed else ()
+    extra_pairs = needed - set(map(frozenset, iter_tuples(pairs))) if needed else ()
     extra_sets = [*sorted(tuple(sorted(pair)) for pair in extra_pairs), *triples]
     n_sets, n_outputs = len(pairs) + len(extra_sets), responses.predictions.shape[1]
     strengths = h_statistics.Strength(*np.zeros((2, n_sets, n_outputs)))
     constants = np.empty((len(pairs), n_outputs))
     joint_of_pair: dict[frozenset[int], NDArray[np.float64]] = {}
-    sets = chain(tuples(pairs), extra_sets)
-    joints = with_progress(responses.joint(chain(tuples(pairs), extra_sets)), n_sets)
+    sets = chain(iter_tuples(pairs), extra_sets)
+    joints = with_progress(
+        responses.joint(chain(iter_tuples(pairs), extra_sets)), n_sets
+    )
     for k, (players, joint) in enumerate(zip(sets, joints, strict=True)):
-        terms: Any = sum(map(responses.of_player, players))
+        terms: Any = sum(map(responses.dependence_on, players))
         if len(players) == 3:
             pairs_of_triple = map(frozenset, combinations(players, 2))
             terms = sum(joint_of_pair[pair] for pair in pairs_of_triple) - terms
-            strengths[k] = h_statistics.unexplained(joint, terms, weights, floor)
+            strengths[k] = h_statistics.strength(joint, terms, weights, floor)
             continue
         if frozenset(players) in needed:
             joint_of_pair[frozenset(players)] = joint
         if k < len(pairs):
-            strengths[k] = h_statistics.unexplained(joint, terms, weights, floor)
+            strengths[k] = h_statistics.strength(joint, terms, weights, floor)
             constants[k] = np.average(joint - terms, axis=0, weights=weights)
     return strengths[: len(pairs)], strengths[n_sets - len(triples) :], constants

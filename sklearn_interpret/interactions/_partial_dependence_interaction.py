@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
+from sklearn_interpret._core.effects.h_statistics import as_matrices, greenwell_strength
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import with_progress
-from sklearn_interpret._model.replacement.replaced import ReplacedResponses, replaced
+from sklearn_interpret._model.replacement.replaced import (
+    ReplacedResponses,
+    choose_evaluator,
+)
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
     plain_responses,
@@ -34,8 +37,8 @@ _ADVICE = (
     "response is a sum of trees, or a link function of it (method=)."
 )
 
-# Memory of a surface, estimated: bytes per point and output; and that of its arrays,
-# whatever their size, as a number of points.
+# Estimated memory of a surface: bytes of a point and output, and the fixed memory of
+# its arrays, in points.
 _BYTES_PER_POINT = 48
 _FIXED_POINTS = 64
 
@@ -177,7 +180,7 @@ class PartialDependenceInteraction(BaseInteraction):
         for pairs in with_progress(blocks):
             surfaces = self._surfaces(sample, self._pairs[pairs].tolist(), n_outputs)
             strengths[pairs] = list(map(greenwell_strength, surfaces))
-        pairwise = symmetric(strengths, self._pairs, len(self.features_))
+        pairwise = as_matrices(strengths, self._pairs, len(self.features_))
         self.pairwise_ = drop_single_output(pairwise)
         self.output_names_ = response.output_names(len(pairwise))
 
@@ -199,35 +202,41 @@ class PartialDependenceInteraction(BaseInteraction):
         n_pairs = len(self._pairs)
         if not n_pairs:
             return
-        sizes = self._most_points(rows)
-        model = replaced(self.method, response, rows, [])
+        player_points = self._most_points_by_player(rows)
+        replaced_responses = choose_evaluator(self.method, response, rows, [])
         blocks = slices(n_pairs, _PAIRS_PER_BLOCK)
-        n_points = sum(_points(sizes, self._pairs[block]).sum() for block in blocks)
-        if isinstance(model, ReplacedResponses):
+        n_points = sum(
+            _points_of_pairs(player_points, self._pairs[block]).sum()
+            for block in blocks
+        )
+        if isinstance(replaced_responses, ReplacedResponses):
             self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
         else:
-            self._warn_of_sums(model.most_sums_of_pairs(n_pairs, n_points))
+            n_sums = replaced_responses.most_sums_of_pairs(n_pairs, n_points)
+            self._warn_of_sums(n_sums)
         max_points = rows_in_memory(_BYTES_PER_POINT * (1 + n_outputs))
         start = 0
         while start < n_pairs:
-            points = _points(sizes, self._pairs[start : start + _PAIRS_PER_BLOCK])
+            points = _points_of_pairs(
+                player_points, self._pairs[start : start + _PAIRS_PER_BLOCK]
+            )
             ends = np.cumsum(points + _FIXED_POINTS)
             n_fitting = max(1, int(np.searchsorted(ends, max_points, side="right")))
             yield slice(start, start + n_fitting)
             start += n_fitting
 
-    def _most_points(self, rows: Rows) -> NDArray[np.float64]:
+    def _most_points_by_player(self, rows: Rows) -> NDArray[np.float64]:
         """Largest number of points along each player, as floats."""
         categorical = resolve_categorical(self.categorical_features, rows)
         custom = (self.custom_values or {}).values()
         most_custom = max((length_hint(values, 1) for values in custom), default=0)
-        sizes = []
+        player_points = []
         for columns in self.features_:
             n_points = len(rows.encode(columns)[1])
             if len(columns) == 1 and not categorical[columns[0]]:
                 n_points = min(n_points, self.grid_resolution)
-            sizes.append(max(n_points, most_custom))
-        return np.array(sizes, dtype=np.float64)
+            player_points.append(max(n_points, most_custom))
+        return np.array(player_points, dtype=np.float64)
 
     def _surfaces(
         self, sample: Sample, pairs: list[list[int]], n_outputs: int
@@ -244,7 +253,7 @@ class PartialDependenceInteraction(BaseInteraction):
             (players[first], players[second]) for first, second in pairs
         ]
         effect = PartialDependence(FrozenEstimator(self.estimator_), **settings)
-        # The scale of the weights does not matter for averages; this avoids a warning.
+        # Averages do not depend on the scale of the weights, which avoids a warning.
         weights = sample.weights * (sample.rows.n_rows / sample.weights.sum())
         effect.fit(sample.rows.native, sample_weight=weights)
         for (first, second), average in zip(
@@ -253,6 +262,8 @@ class PartialDependenceInteraction(BaseInteraction):
             yield np.reshape(average, (n_outputs, len(first), len(second)))
 
 
-def _points(sizes: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Most points of the surfaces of pairs, from those along each player."""
-    return sizes[pairs].prod(axis=1)
+def _points_of_pairs(
+    player_points: NDArray[np.float64], pairs: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Most points of the surfaces of pairs, from the most points along each player."""
+    return player_points[pairs].prod(axis=1)

@@ -1,7 +1,8 @@
 """Network of interacting features (Hooker 2004).
 
-Sets grow: players whose strength is above the threshold form pairs, pairs that are
-above it form triples, and so on. `_Strengths` measures them by finite differences.
+Sets grow: players whose strength is above the threshold form pairs, pairs whose
+strength is above it form triples, and so on. `_Strengths` measures sets by finite
+differences.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from sklearn_interpret.interactions._base import (
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
 
-# Values of sets of names; with several outputs arrays.
+# A number for each set of names, or an array of numbers of several outputs.
 ValuesOfSets = dict[tuple[str, ...], float | NDArray[np.float64]]
 
 
@@ -202,23 +203,25 @@ class VariableInteractionNetwork(BaseInteraction):
     def _choose_sample(
         self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Sample:
-        """All rows: `_inspect` draws the subsample, then donors, from one generator."""
+        """All rows: `_inspect` draws subsample and donors from one generator."""
         return Sample.of_positive_weight(rows, y, weights)
 
     def _inspect(self, sample: Sample, response: Response) -> None:
         rng = check_random_state(self.random_state)
         sample = self._draw(sample, self.subsample, rng)
-        self._check_several(sample.rows)
+        self._refuse_single_row(sample.rows)
         self._resolve_players(sample.rows)
-        strengths = _Strengths(self.features_, sample, response, self.n_jobs)
-        strengths.draw_donors(self.n_repeats, rng)
+        donors = _draw_donors(sample, len(self.features_), self.n_repeats, rng)
+        strengths = _Strengths(self.features_, sample, response, donors, self.n_jobs)
         n_players, all_strong = len(self.features_), []
         candidates: list[tuple[int, ...]] = [(player,) for player in range(n_players)]
         progress = phases(min(self.max_order, n_players))
         while candidates:
             next(progress)
             grows = len(candidates[0]) < self.max_order
-            strong = strengths.measure(candidates, self.threshold, keep=grows)
+            strong = strengths.measure(
+                candidates, self.threshold, keep_differences=grows
+            )
             all_strong += strong
             candidates = _larger_sets(strong) if grows else []
         self._set_results(strengths, all_strong, response)
@@ -229,7 +232,7 @@ class VariableInteractionNetwork(BaseInteraction):
         """Set the fitted attributes, from the strengths and the strong sets."""
         names, n_outputs = self.player_names_, strengths.n_outputs
 
-        def named(
+        def by_names(
             sets: Iterable[tuple[int, ...]],
             values: dict[tuple[int, ...], NDArray[np.float64]],
         ) -> dict[Any, Any]:
@@ -243,19 +246,19 @@ class VariableInteractionNetwork(BaseInteraction):
         undefined = [(names[player],) for player in strengths.undefined]
         warn_of_undefined("strengths_", undefined, "Inspect more, or other, rows")
         edges = [players for players in strong if len(players) == 2]
-        self.strengths_ = named(strengths.of_sets, strengths.of_sets)
-        self.standard_errors_ = named(strengths.of_sets, strengths.standard_errors)
-        self.graph_ = named(edges, strengths.of_sets)
+        self.strengths_ = by_names(strengths.by_set, strengths.by_set)
+        self.standard_errors_ = by_names(strengths.by_set, strengths.standard_errors)
+        self.graph_ = by_names(edges, strengths.by_set)
         adjacency = np.zeros((n_outputs, len(names), len(names)))
         for first, second in edges:
-            strength = strengths.of_sets[first, second]
+            strength = strengths.by_set[first, second]
             adjacency[:, first, second] = adjacency[:, second, first] = strength
         self.adjacency_ = drop_single_output(adjacency)
         self.main_effects_ = drop_single_output(np.transpose(strengths.main_effects))
         cliques = functional_anova.maximal_sets(
             (players[0] for players in strong if len(players) == 1),
             edges,
-            strengths.of_sets.keys() - set(strong),
+            strengths.by_set.keys() - set(strong),
         )
         self.cliques_ = [
             tuple(names[player] for player in clique) for clique in cliques
@@ -294,84 +297,95 @@ def _larger_sets(strong: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     ]
 
 
+def _draw_donors(
+    sample: Sample, n_players: int, n_repeats: int, rng: np.random.RandomState
+) -> list[NDArray[np.intp]]:
+    """Random donor rows of each player, (n_rows, n_repeats)."""
+    donors = []
+    for seed in rng.randint(np.iinfo(np.int32).max, size=n_players):
+        player_rng = np.random.RandomState(seed)
+        draws = [random_donors(sample.weights, player_rng) for _ in range(n_repeats)]
+        donors.append(np.stack(draws, axis=1))
+    return donors
+
+
 class _Strengths:
     """Strengths of sets of players, from finite differences of the response.
 
-    `measure` fills `of_sets` and `standard_errors`, dicts by set of arrays (k,), and
+    `measure` fills `by_set` and `standard_errors`, dicts by set of arrays (k,), and
     `main_effects` (n_players, k).
     """
 
     def __init__(
         self,
-        players: list[tuple[int, ...]],
+        columns_of_players: list[tuple[int, ...]],
         sample: Sample,
         response: Response,
+        donors: list[NDArray[np.intp]],
         n_jobs: int | None,
     ) -> None:
-        self._players, self._rows, self._weights = players, sample.rows, sample.weights
+        self._columns_of_players, self._donors = columns_of_players, donors
+        self._rows, self._weights = sample.rows, sample.weights
         self._response, self._n_jobs = response, n_jobs
         self._predictions = plain_responses(response, sample.rows)
         self.n_outputs = self._predictions.shape[1]
         self._floor = rounding_floor(self._predictions, sample.weights)
         variance = Moments.of_rows(self._predictions, sample.weights).variance
-        # Shares of a constant response are zero; players that change it elsewhere are
-        # `undefined`.
+        # Shares of the variance of a constant response are zero. They are `undefined`
+        # for players that change the response of perturbed rows.
         self.undefined: list[int] = []
         self._variance = np.where(variance > self._floor, variance, np.inf)
-        self.of_sets: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        self.by_set: dict[tuple[int, ...], NDArray[np.float64]] = {}
         self.standard_errors: dict[tuple[int, ...], NDArray[np.float64]] = {}
-        self.main_effects = np.empty((len(players), self.n_outputs))
+        self.main_effects = np.empty((len(columns_of_players), self.n_outputs))
         self._differences: dict[tuple[int, ...], NDArray[np.float64]] = {}
 
-    def draw_donors(self, n_repeats: int, rng: np.random.RandomState) -> None:
-        """Draw the donor rows of each player, for each row and repeat."""
-        self._donors = []
-        for seed in rng.randint(np.iinfo(np.int32).max, size=len(self._players)):
-            player_rng = np.random.RandomState(seed)
-            draws = [random_donors(self._weights, player_rng) for _ in range(n_repeats)]
-            self._donors.append(np.stack(draws, axis=1))
-
     def measure(
-        self, sets: list[tuple[int, ...]], threshold: float, *, keep: bool
+        self, sets: list[tuple[int, ...]], threshold: float, *, keep_differences: bool
     ) -> list[tuple[int, ...]]:
-        """Measure sets of one size, and return those stronger than the threshold.
+        """Measure sets of one size; return the sets that are above the threshold.
 
-        With `keep`, their differences are stored for larger sets.
+        The finite differences of strong sets are kept if larger sets will need them.
         """
         strong = []
+        # A float for each row, repeat and output.
         set_bytes = 8 * self._donors[0].size * self.n_outputs
         batch_size = rows_in_memory(set_bytes)
         for start in with_progress(range(0, len(sets), batch_size)):
             batch = sets[start : start + batch_size]
-            for players, responses in zip(batch, self._redrawn(batch), strict=True):
+            for players, responses in zip(
+                batch, self._redrawn_responses(batch), strict=True
+            ):
                 differences = self._finite_difference(players, responses)
                 self._set_strength(players, differences)
-                if (self.of_sets[players] > threshold).any():
+                if (self.by_set[players] > threshold).any():
                     strong.append(players)
-                    if keep:
+                    if keep_differences:
                         self._differences[players] = differences
         return strong
 
-    def _redrawn(self, sets: list[tuple[int, ...]]) -> Iterator[NDArray[np.float64]]:
+    def _redrawn_responses(
+        self, sets: list[tuple[int, ...]]
+    ) -> Iterator[NDArray[np.float64]]:
         """Responses with all players of each set redrawn: (n_rows, n_draws, k)."""
         replacements = []
         for players in sets:
             donors = {
                 j: self._donors[player]
                 for player in players
-                for j in self._players[player]
+                for j in self._columns_of_players[player]
             }
             columns, codes = tuple(donors), tuple(donors.values())
             levels = tuple(self._rows.column(j) for j in columns)
             replacements.append(Replacement(columns, levels, codes, together=True))
         model = ReplacedResponses(self._response, self._rows, replacements)
-        blocks = model.responses(_unchanged, n_jobs=self._n_jobs)
+        blocks = model.responses(_keep_responses, n_jobs=self._n_jobs)
         return map(np.concatenate, blocks)
 
     def _finite_difference(
         self, players: tuple[int, ...], responses: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Responses less those of all smaller sets, and of the rows as they are."""
+        """Responses less those of the original rows and differences of all subsets."""
         differences = responses - self._predictions[:, None]
         for size in range(1, len(players)):
             for subset in combinations(players, size):
@@ -386,22 +400,22 @@ class _Strengths:
         importance, error = functional_anova.superset_importance(
             differences, order, weights, floor
         )
-        self.of_sets[players] = importance / self._variance
+        self.by_set[players] = importance / self._variance
         self.standard_errors[players] = error / self._variance
         if order == 1:
             player = players[0]
             if (np.isinf(self._variance) & (importance > 0)).any():
                 self.undefined.append(player)
-            points = self._rows.encode(self._players[player])[0]
-            new_points = points[self._donors[player]]
+            codes = self._rows.encode(self._columns_of_players[player])[0]
+            new_codes = codes[self._donors[player]]
             effect = functional_anova.main_effect(
-                differences, new_points, weights, floor
+                differences, new_codes, weights, floor
             )
             self.main_effects[player] = effect / self._variance
 
 
-def _unchanged(
+def _keep_responses(
     grid: int, index: NDArray[np.intp], variants: slice, responses: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Keep all responses."""
+    """The responses of a block, none of which is reduced."""
     return responses

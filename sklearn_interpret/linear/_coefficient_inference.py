@@ -1,8 +1,8 @@
 """The table of a regression: weights, their errors, tests and intervals.
 
 `_inspect` fits the regression in passes over the rows where that suffices
-(`_from_passes`), and otherwise from all rows in memory (`_from_all_rows`), which finds
-dependent columns and terms that separate classes. `_set_tests` makes the table.
+(`_fit_by_passes`), and otherwise from all rows in memory (`_fit_all_rows`): only this
+finds dependent columns and terms that separate classes. `_set_tests` makes the table.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ __all__ = ["CoefficientInference"]
 
 # Largest number of terms that a message names.
 _MOST_NAMED = 10
-# Rows by which the column of the offset is found; all are checked when they are read.
+# First rows in which the column of the offset is found; later all rows are checked.
 _OFFSET_ROWS = 100
 # Columns of the table, with their attributes.
 _COLUMNS = {
@@ -372,7 +372,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
 
     def _make_response(self) -> Objective:
         model = innermost(self.estimator_)
-        # Checked for models that are refused below, too, such as Lasso.
+        # A penalty is named first, also for models that are refused below, as Lasso.
         alpha = getattr(model, "alpha_", getattr(model, "alpha", 0))
         if hasattr(model, "coef_") and np.any(alpha):
             _refuse_penalty(model)
@@ -397,29 +397,31 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self._response_name = _response_name(response)
         self._name_terms(sample.rows)
         parameters = self._sign * response.network.parameters
-        self.intercept_, weights = float(parameters[-1]), parameters[self._parameters]
-        passed = self._from_passes(sample, weights)
-        if passed is None:
+        self.intercept_ = float(parameters[-1])
+        weights = parameters[self._term_parameters]
+        regression = self._fit_by_passes(sample, weights)
+        if regression is None:
             assert isinstance(sample, Sample)  # otherwise passes raise an error
-            fit = self._from_all_rows(sample, weights)
+            fit = self._fit_all_rows(sample, weights)
         else:
-            fit = _Fit(passed, passed, passed.undetermined)
+            fit = _Fit(regression, regression, regression.undetermined)
         self.coef_ = fit.tested.parameters.copy()
-        if fit.tested is not fit.of_all_rows or len(fit.unknown) == len(weights):
-            self.coef_[fit.unknown] = weights[fit.unknown]
-        self._set_tests(fit.tested, fit.unknown)
-        self._set_deviance_shares(fit.of_all_rows)
-        if self._known_dispersion and self.covariance == "model":
+        # Terms that the tested regression leaves out have the weights of the model.
+        if fit.tested is not fit.regression or len(fit.unknown_terms) == len(weights):
+            self.coef_[fit.unknown_terms] = weights[fit.unknown_terms]
+        self._set_tests(fit.tested, fit.unknown_terms)
+        self._set_deviance_shares(fit.regression)
+        if self._has_known_dispersion and self.covariance == "model":
             self._warn_of_overdispersion(fit.tested)
         if self._offset is not None and not isinstance(self.estimator, FrozenEstimator):
             self._set_model_weights(self._offset)
 
-    def _from_passes(
+    def _fit_by_passes(
         self, sample: Sample | PartitionedSample, weights: NDArray[np.float64]
     ) -> PassedRegression | None:
-        """The regression by passes over the rows; None if it takes all rows.
+        """The regression by passes over the rows; None if it needs all rows in memory.
 
-        `weights` are those of the model, where the passes start.
+        The passes start at the weights of the model.
         """
         loss: Any = self._objective.loss
         in_memory = isinstance(sample, Sample)
@@ -430,23 +432,25 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 'interval="profile" takes many passes over the rows, and they are in '
                 'partitions: "wald" is accepted.'
             )
-        # Rows in memory are read once, those in partitions in each pass.
-        model = None
+        # Rows in memory are read once, rows in partitions in each pass.
+        score_model = None
         if isinstance(sample, Sample):
-            model = self._scores_reader()(sample)
+            score_model = self._scores_reader()(sample)
 
-        def sums(function: Callable[..., Any], merge: Callable[..., Any]) -> PassSums:
-            if model is not None:
-                return function(model)
-            task = partial(_applied_to_scores, self._scores_reader(), function)
+        def sum_over_rows(
+            function: Callable[..., Any], merge: Callable[..., Any]
+        ) -> PassSums:
+            if score_model is not None:
+                return function(score_model)
+            task = partial(_apply_to_scores, self._scores_reader(), function)
             return sample.map_reduce(task, merge)
 
         regression = PassedRegression.fit(
-            sums,
+            sum_over_rows,
             loss,
             weights,
             self._has_intercept,
-            self._known_dispersion,
+            self._has_known_dispersion,
             self._weights_count_rows,
         )
         if in_memory:
@@ -458,20 +462,20 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 "separate classes, or zeros from positive targets. Fit a sample of the "
                 "rows in memory, which names them."
             )
-        if not self._known_dispersion:
+        if not self._has_known_dispersion:
             self._check_dispersion(regression)
         if len(regression.undetermined):
             self._warn_of_dependence(regression.undetermined)
         check_is_optimum(self.estimator_, self._objective.model, regression.distance)
         return regression
 
-    def _from_all_rows(self, sample: Sample, weights: NDArray[np.float64]) -> _Fit:
-        """The regression of all rows, tested without those that are separated.
+    def _fit_all_rows(self, sample: Sample, weights: NDArray[np.float64]) -> _Fit:
+        """The regression of all rows, and of the rows that no term separates.
 
-        `weights` are those of the model.
+        `weights` are the weights of the model.
         """
-        model = self._scores_reader()(sample).polished()
-        known_dispersion = self._known_dispersion
+        model = self._scores_reader()(sample).at_optimum()
+        known_dispersion = self._has_known_dispersion
         regression = working_regression.WorkingRegression(
             model, known_dispersion, counts_rows=self._weights_count_rows
         )
@@ -497,16 +501,16 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
     def _scores_reader(self) -> Callable[[Sample], ScoreModel]:
         """Function from a sample to the `ScoreModel` of its rows; it can be pickled."""
         name = type(self).__name__
-        return partial(_scores, name, self.estimator_, self._sign, self._offset)
+        return partial(_score_model, name, self.estimator_, self._sign, self._offset)
 
     @property
-    def _known_dispersion(self) -> bool:
-        """Whether the dispersion is one."""
+    def _has_known_dispersion(self) -> bool:
+        """Whether the dispersion is known to be one."""
         return has_known_dispersion(self._objective.loss) and self.dispersion == "model"
 
     @property
-    def _layer(self) -> LinearLayer:
-        """The weights of the model."""
+    def _linear_layer(self) -> LinearLayer:
+        """The weights of the model, as a network of one layer."""
         network = self._objective.network
         assert isinstance(network, LinearLayer)  # others are refused
         return network
@@ -519,23 +523,23 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         """Set the terms, which are columns of the model, and the offset."""
         names = column_names(self._objective, rows.names)
         # The feature of each column of the model; None where steps mix features.
-        self._columns = feature_columns(self._objective, rows.n_columns)
+        self._column_features = feature_columns(self._objective, rows.n_columns)
         terms = np.arange(len(names))
         self._offset: _Offset | None = None
         if self.offset is not None:
             self._offset = self._find_offset(rows, names)
             terms = np.delete(terms, self._offset.column)
-        self._terms = terms
+        self._term_columns = terms
         self.term_names_ = [names[j] for j in terms]
         # Positions of the tested weights among the parameters of the model, whose last
         # one is the intercept.
-        self._parameters = np.array(terms, dtype=np.intp)
+        self._term_parameters = np.array(terms, dtype=np.intp)
         if self._has_intercept:
-            self._parameters = np.append(self._parameters, len(names))
+            self._term_parameters = np.append(self._term_parameters, len(names))
             self.term_names_.append("intercept")
 
     def _find_offset(self, rows: Rows, names: list[str]) -> _Offset:
-        """Where the offset is among the columns of the model, by their names."""
+        """The feature of the offset, and the column of the model that it becomes."""
         feature = feature_index(
             self.offset, rows.names, named=rows.named, parameter="offset"
         )
@@ -543,14 +547,14 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         first_rows = rows.take(np.arange(min(rows.n_rows, _OFFSET_ROWS)))
         inputs, _ = self._objective.layers(first_rows.native)
         is_offset = _are_offsets(inputs, feature, first_rows)
-        if self._columns is not None:
-            is_offset &= self._columns == feature
+        if self._column_features is not None:
+            is_offset &= self._column_features == feature
         elif is_offset.sum() > 1:  # ColumnTransformer writes its steps before names
             is_offset &= [str(n).rpartition("__")[2] == name for n in names]
         columns = np.flatnonzero(is_offset)
         if len(columns) != 1:
             raise _offset_error(name)
-        weight = self._layer.coefs[0][columns[0], 0]
+        weight = self._linear_layer.coefs[0][columns[0], 0]
         if isinstance(self.estimator, FrozenEstimator) and not np.isclose(weight, 1):
             raise ValueError(
                 f"offset={name!r} has the weight one, and the frozen "
@@ -563,7 +567,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
     def _set_model_weights(self, offset: _Offset) -> None:
         """Give the model the weights of the fit with the offset."""
         weights = self._objective.network.parameters
-        weights[self._parameters] = self._sign * self.coef_
+        weights[self._term_parameters] = self._sign * self.coef_
         weights[offset.column] = 1.0
         set_weights(self._objective.model, weights)
         self._objective = read_objective(self.estimator_)
@@ -596,18 +600,19 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 f'{type(objective.model).__name__} "model" and "HC0" are accepted.'
             )
 
-    def _named(self, terms: NDArray[np.intp]) -> str:
-        """Terms by name, for messages."""
+    def _term_list(self, terms: NDArray[np.intp]) -> str:
+        """Names of terms as a list in words."""
         names = [repr(str(self.term_names_[term])) for term in terms]
-        more = len(names) - _MOST_NAMED
-        return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" * (more > 0))
+        n_more = len(names) - _MOST_NAMED
+        text = ", ".join(names[:_MOST_NAMED])
+        return f"{text} and {n_more} more" if n_more > 0 else text
 
     def _warn_of_dependence(self, terms: NDArray[np.intp]) -> None:
         warn(
             "Leave out one of the columns that depend on each other, as "
             'OneHotEncoder(drop="first"), and PolynomialFeatures and '
             "SplineTransformer with include_bias=False, do: the rows do not determine "
-            f"the weights of {self._named(terms)}. Their errors, tests and "
+            f"the weights of {self._term_list(terms)}. Their errors, tests and "
             "intervals are NaN.",
             DependentTermsWarning,
         )
@@ -615,7 +620,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
     def _warn_of_leverage(self, terms: NDArray[np.intp]) -> None:
         warn(
             "Leave out levels of one row, or join them with others, or use "
-            f'covariance="HC1": single rows determine {self._named(terms)} alone. '
+            f'covariance="HC1": single rows determine {self._term_list(terms)} alone. '
             f'Their residuals are zero, so that covariance="{self.covariance}" has no '
             "errors, tests and intervals of these terms, and they are NaN. The others "
             "have those of the fit without these rows.",
@@ -623,7 +628,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         )
 
     def _warn_of_overdispersion(self, regression: FittedRegression) -> None:
-        """Warn of counts, and of classes with numbers of trials, that vary too much."""
+        """Warn of overdispersed counts, and of overdispersed classes with trials."""
         subject, reference = "targets vary", "Poisson's distribution"
         if self._objective.classes is not None:
             if not regression.total_weight > regression.n_rows:
@@ -646,14 +651,14 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             reason = "zeros from positive targets"
         warn(
             f"Remove the terms that separate {reason} without error, or pass more "
-            f"rows: {self._named(terms)}. The likelihood grows with their weights: "
+            f"rows: {self._term_list(terms)}. The likelihood grows with their weights: "
             "they have no likeliest weights, and their errors, tests and intervals "
             "are NaN.",
             SeparationWarning,
         )
 
     def _set_tests(self, regression: Regression, unknown: NDArray[np.intp]) -> None:
-        """Set errors, tests and intervals of the weights, NaN of the unknown ones."""
+        """Set errors, tests and intervals of the weights, NaN for unknown terms."""
         tests = working_regression.WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
         if self.covariance in ("HC2", "HC3"):
@@ -672,8 +677,8 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         is_least_squares = isinstance(self._objective.loss, HalfSquared)
         if self.interval == "profile" and not is_least_squares:
             estimated = np.flatnonzero(np.isfinite(self.standard_errors_))
-            rise = regression.dispersion * quantile**2  # of the deviance
-            tasks = [(regression, term, rise) for term in estimated]
+            deviance_rise = regression.dispersion * quantile**2
+            tasks = [(regression, term, deviance_rise) for term in estimated]
             ends = run_in_threads(profile_bounds, tasks, n_jobs=self.n_jobs)
             for term, low_and_high in zip(estimated, ends, strict=True):
                 bounds[:, term] = low_and_high
@@ -691,8 +696,8 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             warn(
                 'Use interval="wald", or for counts in another unit '
                 'dispersion="quasi": the search for ends of profile intervals did not '
-                f"converge, and they are NaN: {self._named(terms)}. The rows say too "
-                "little of these terms.",
+                f"converge, and they are NaN: {self._term_list(terms)}. The rows say "
+                "too little of these terms.",
                 ConvergenceWarning,
             )
 
@@ -727,18 +732,18 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             Effects, without the intercept: with `intercept_` and the offset those of a
             row sum to the model's linear predictor.
         """
-        return self._effects(self._checked(X))[1]
+        return self._effects(self._check_rows_for_model(X))[1]
 
-    def _checked(self, X: Any) -> Rows:
-        """Rows as `fit` had them."""
+    def _check_rows_for_model(self, X: Any) -> Rows:
+        """Rows like the rows of `fit`, which the model accepts."""
         rows = self._check_rows(X, reset=False)
         self.estimator_.predict(copy_of(rows.native))  # the model's own checks
         return rows
 
     def _effects(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Columns of the model that are terms, and their effects, (m, n_terms) each."""
-        inputs = self._objective.layers(rows.native)[0][:, self._terms]
-        weights = self._layer.coefs[0][self._terms, 0]
+        inputs = self._objective.layers(rows.native)[0][:, self._term_columns]
+        weights = self._linear_layer.coefs[0][self._term_columns, 0]
         return inputs, inputs * (self._sign * weights)
 
     @empty_for_no_rows
@@ -758,19 +763,21 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             category. Where a step of a pipeline mixes features, as products do, each
             term has its own effect.
         """
-        rows = self._checked(X)
+        rows = self._check_rows_for_model(X)
         inputs, effects = self._effects(rows)
         base_values = np.full(len(effects), self.intercept_)
         data, names, columns = rows.native, rows.names, None
-        if self._columns is None:
+        if self._column_features is None:
             data, names = inputs, self.term_names_[: inputs.shape[1]]
         else:
             term_effects = effects
             effects = np.zeros((rows.n_rows, rows.n_columns))
-            np.add.at(effects.T, self._columns[self._terms], term_effects.T)
+            np.add.at(
+                effects.T, self._column_features[self._term_columns], term_effects.T
+            )
         if self._offset is not None:
             base_values += self._sign * offsets_of(self._offset.feature, rows)
-            if self._columns is not None:
+            if self._column_features is not None:
                 columns = np.delete(np.arange(rows.n_columns), self._offset.feature)
                 effects, names = effects[:, columns], [names[j] for j in columns]
         return Explanation(
@@ -792,7 +799,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         """Names of the terms."""
         feature_names = check_feature_names_in(self, input_features)
         names = column_names(self._objective, feature_names)
-        return np.array(names, dtype=object)[self._terms].tolist()
+        return np.array(names, dtype=object)[self._term_columns].tolist()
 
     def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each term, under its name. Columns "class" (of a classifier: the
@@ -840,12 +847,12 @@ class _Offset:
 class _Fit(NamedTuple):
     """The regression, and which of its weights the rows do not determine."""
 
-    of_all_rows: Regression
+    regression: Regression  # of all rows
     tested: Regression  # without separated rows
-    unknown: NDArray[np.intp]  # terms
+    unknown_terms: NDArray[np.intp]
 
 
-def _scores(
+def _score_model(
     name: str,
     estimator: BaseEstimator,
     sign: float,
@@ -858,11 +865,11 @@ def _scores(
         _refuse_penalty(innermost(estimator))
     if offset is not None:
         model = _with_offset(model, offset, sample.rows)
-    return model if sign > 0 else _of_other_class(model)
+    return model if sign > 0 else _swap_classes(model)
 
 
 def _with_offset(model: ScoreModel, offset: _Offset, rows: Rows) -> ScoreModel:
-    """The scores of the other columns, with the offset."""
+    """The score model with the column of the offset as offset, and not as term."""
     values = model.design[:, offset.column, None]
     if not _are_offsets(values, offset.feature, rows).all():
         raise _offset_error(offset.name)
@@ -878,13 +885,13 @@ def _with_offset(model: ScoreModel, offset: _Offset, rows: Rows) -> ScoreModel:
 
 
 def _are_offsets(columns: Any, feature: int, rows: Rows) -> NDArray[np.bool_]:
-    """Which columns (n, d) are the feature as it is; steps may round to float32."""
+    """Which columns (n, d) equal the feature; steps may round it to float32."""
     offsets = offsets_of(feature, rows)[:, None]
     return np.isclose(columns, offsets, rtol=1e-6, atol=0).all(axis=0)
 
 
 def _offset_error(name: str) -> ValueError:
-    """The error that the model does not get the offset."""
+    """The error for a model that does not get the offset unchanged."""
     return ValueError(
         f"offset={name!r} is added to the linear predictor as it is, and the model "
         "does not get it as one column, unchanged: a ColumnTransformer passes it on "
@@ -892,7 +899,7 @@ def _offset_error(name: str) -> ValueError:
     )
 
 
-def _applied_to_scores(
+def _apply_to_scores(
     scores: Callable[[Sample], ScoreModel],
     function: Callable[[ScoreModel], Any],
     sample: Sample,
@@ -902,8 +909,8 @@ def _applied_to_scores(
     return function(scores(sample))
 
 
-def _of_other_class(model: ScoreModel) -> ScoreModel:
-    """The scores of the other one of two classes."""
+def _swap_classes(model: ScoreModel) -> ScoreModel:
+    """The scores of the first of two classes, which are minus those of the second."""
     targets, parameters = 1 - model.targets, -model.parameters
     offsets = -model.offsets
     return replace(model, targets=targets, parameters=parameters, offsets=offsets)

@@ -1,7 +1,7 @@
 """Linear and logistic regression of few features, along the lasso path.
 
-The base class follows the path until the features are as many as asked for; the two
-estimators say what its targets and its loss are.
+The base class follows the path until the requested number of features is selected. The
+two estimators say what the targets and the loss of the path are.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ _CONSTANT = 1e-12
 
 
 class _PathTargets(NamedTuple):
-    """What the path is fitted to; predictions of it, times `unit`, plus `origin`."""
+    """What the path is fitted to; its predictions are multiplied and shifted back."""
 
     values: NDArray[np.float64]  # (n_rows, K)
     loss: SquaredError | LogLoss
-    origin: float
-    unit: float
+    origin: float  # added to predictions
+    unit: float  # by which predictions are multiplied
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     """Base of sparse linear models.
 
-    A subclass says what is fitted (`_targets`).
+    A subclass says what is fitted (`_path_targets`).
     """
 
     n_features_to_select: int | None = None
@@ -77,20 +77,22 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     }
 
     @abstractmethod
-    def _targets(self, y: NDArray[Any], shares: NDArray[np.float64]) -> _PathTargets:
-        """What the path is fitted to, with shares of the rows in their weight."""
+    def _path_targets(
+        self, y: NDArray[Any], weights: NDArray[np.float64]
+    ) -> _PathTargets:
+        """What the path is fitted to, with weights that sum to one."""
 
     def _fit(self, sample: Sample) -> None:
         check_scales(sample.rows)
-        X, size = self._numbers(sample.rows), self.n_features_to_select
+        X, size = self._as_numbers(sample.rows), self.n_features_to_select
         if size is not None and size > X.shape[1]:
             raise ValueError(
                 f"n_features_to_select={size} is too large: X has n_features="
                 f"{X.shape[1]}."
             )
-        shares = sample.weights / sample.weights.sum()
-        targets = self._targets(sample.y, shares)
-        path = lasso_path(X, targets.values, shares, targets.loss, size)
+        weights = sample.weights / sample.weights.sum()
+        targets = self._path_targets(sample.y, weights)
+        path = lasso_path(X, targets.values, weights, targets.loss, size)
         selected = len(path.sizes) - 1
         if size is not None:
             selected = _last_of_size(path.sizes, size)
@@ -105,7 +107,7 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
         self.intercept_, self.scale_ = intercepts, path.scale
         self.entry_order_ = np.array(path.order, dtype=np.intp)
 
-    def _numbers(self, rows: Rows) -> NDArray[np.float64]:
+    def _as_numbers(self, rows: Rows) -> NDArray[np.float64]:
         """Rows as an array of numbers."""
         native = with_days(rows)
         return check_array(native, dtype=np.float64, estimator=self, input_name="X")
@@ -151,10 +153,10 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
         check_is_fitted(self, "coef_")
         return np.any(np.atleast_2d(self.coef_), axis=0)
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
+    def _linear_scores(self, X: Any) -> NDArray[np.float64]:
         """Values of the linear functions, (n_rows,) or (n_rows, n_outputs)."""
         check_is_fitted(self, "coef_")
-        X = self._numbers(self._check_rows(X, reset=False))
+        X = self._as_numbers(self._check_rows(X, reset=False))
         return X @ self.coef_.T + self.intercept_
 
 
@@ -235,10 +237,12 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
 
     intercept_: float
 
-    def _targets(self, y: NDArray[Any], shares: NDArray[np.float64]) -> _PathTargets:
+    def _path_targets(
+        self, y: NDArray[Any], weights: NDArray[np.float64]
+    ) -> _PathTargets:
         check_scale(y, "y")
-        mean = shares @ y
-        deviation = np.sqrt(shares @ np.square(y - mean))
+        mean = weights @ y
+        deviation = np.sqrt(weights @ np.square(y - mean))
         if deviation <= _CONSTANT * np.abs(y).max():
             return _PathTargets(np.zeros((len(y), 1)), SquaredError(), mean, 1.0)
         standardised = ((y - mean) / deviation)[:, None]
@@ -257,7 +261,7 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
         ndarray of shape (n_samples,)
             Numbers.
         """
-        return self._scores(X)
+        return self._linear_scores(X)
 
 
 class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
@@ -349,7 +353,9 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
     classes_: NDArray[Any]
     intercept_: NDArray[np.float64]
 
-    def _targets(self, y: NDArray[Any], shares: NDArray[np.float64]) -> _PathTargets:
+    def _path_targets(
+        self, y: NDArray[Any], weights: NDArray[np.float64]
+    ) -> _PathTargets:
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -377,7 +383,7 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
             Log-odds of the second of two classes; scores of more, whose softmax is the
             probabilities.
         """
-        scores = self._scores(X)
+        scores = self._linear_scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -408,14 +414,14 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
         ndarray of shape (n_samples, n_classes)
             Logarithms, in the order of `classes_`.
         """
-        scores = self._scores(X)
+        scores = self._linear_scores(X)
         if scores.shape[1] == 1:
             scores = np.column_stack([np.zeros(len(scores)), scores])
         return log_softmax(scores, axis=1)
 
 
 def _last_of_size(sizes: NDArray[np.intp], size: int) -> int:
-    """Position of the last point with `size` features; warns where none has as many."""
+    """Position of the last point with `size` features, or the next smaller number."""
     available = sizes[sizes <= size].max()
     if available < size:
         warn(

@@ -46,19 +46,20 @@ from sklearn_interpret._model.rows.arrays import with_days
 from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret.prototypes._kernels import GowerColumns
-from sklearn_interpret.prototypes._tables import with_values
+from sklearn_interpret.prototypes._tables import add_row_values
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
 # Metrics of scikit-learn that take sparse matrices.
 _SPARSE_METRICS = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
-# Sums of distances with a smaller relative difference are equal.
+# Sums of distances whose relative difference is smaller count as equal.
 _RELATIVE_ROUNDING = 1e-12
-# With more rows, the search takes Euclidean distances of single precision. Chosen by
-# hand: with fewer, double precision costs little.
+# With more rows than this, the search takes Euclidean distances of single precision.
+# Chosen by hand: with fewer rows, double precision costs little.
 _DOUBLE_PRECISION_ROWS = 1000
-# Rows for which these distances are computed together: they fit the cache of a core.
+# Rows whose distances of single precision are computed together: they fit the cache of
+# a core.
 _STRIP_ROWS = 64
 # Where the mean distance from medoids is a smaller share of the largest distance, the
 # search is repeated in double precision: rounding would decide it.
@@ -234,7 +235,8 @@ class KMedoids(
         weights = validation.check_weights(sample_weight, rows)
         index = np.flatnonzero(weights)
         if self.n_clusters > len(index):
-            of_weight = " of positive weight" if len(index) < rows.n_rows else ""
+            some_weigh_nothing = len(index) < rows.n_rows
+            of_weight = " of positive weight" if some_weigh_nothing else ""
             raise ValueError(
                 f"n_clusters={self.n_clusters} is too large: there must be as many "
                 f"rows{of_weight}, and there are n_samples={len(index)}."
@@ -242,7 +244,7 @@ class KMedoids(
         self._gower, categorical = None, rows.detected_categorical
         if self.metric == "gower":
             self._gower = GowerColumns(rows, weights, categorical)
-        points = self._points(rows)
+        points = self._encode_rows(rows)
         self._metric_distances = _metric_distances(self.metric, points, categorical)
         medoids = self._search(points, index, weights[index])
         self.prototype_indices_ = index[medoids]
@@ -250,7 +252,7 @@ class KMedoids(
         if self.metric != "precomputed":
             self._centers = points[self.prototype_indices_]
             self.cluster_centers_ = rows.native_at(self.prototype_indices_)
-        distances = self._distances(points)
+        distances = self._medoid_distances(points)
         self.labels_ = distances.argmin(axis=1)
         self.inertia_ = float(distances.min(axis=1) @ weights)
         n_distinct = len(np.unique(self.labels_))
@@ -267,16 +269,16 @@ class KMedoids(
         cluster), and its values by the names of the features, unless distances are
         precomputed.
         """
-        sizes = np.bincount(self.labels_, minlength=len(self.prototype_indices_))
-        columns = {"row": self.prototype_indices_, "n_rows": sizes}
+        n_rows = np.bincount(self.labels_, minlength=len(self.prototype_indices_))
+        columns = {"row": self.prototype_indices_, "n_rows": n_rows}
         if self.cluster_centers_ is None:
             return [columns]
-        return [with_values(columns, self.cluster_centers_)]
+        return [add_row_values(columns, self.cluster_centers_)]
 
     def _result_facts(self) -> dict[str, Any]:
         return {"inertia": self.inertia_}
 
-    def _points(self, rows: Rows) -> NDArray[np.float64]:
+    def _encode_rows(self, rows: Rows) -> NDArray[np.float64]:
         """Rows as numbers, as the metric takes them."""
         if self._gower is not None:
             return self._gower.encode(rows)
@@ -309,28 +311,28 @@ class KMedoids(
         if self.metric == "precomputed":
             _check_distances(points)
             points = points if len(index) == len(points) else points[index][:, index]
-            return self._best_of_starts(points, weights)
+            return self._search_from_starts(points, weights)
         points = points[index]
         is_dense = not sparse.issparse(points)
         has_many_rows = len(index) > _DOUBLE_PRECISION_ROWS
         if self.metric == "euclidean" and is_dense and has_many_rows:
-            medoids = self._best_of_starts(_EuclideanDistances(points), weights)
+            medoids = self._search_from_starts(_EuclideanDistances(points), weights)
             distances = self._metric_distances(points[medoids], points)
             mean = np.average(distances.min(axis=0), weights=weights)
             if mean > _SINGLE_PRECISION_SHARE * distances.max():
                 return medoids
         distances = _LazyDistances(points, self._metric_distances)
-        return self._best_of_starts(distances, weights)
+        return self._search_from_starts(distances, weights)
 
-    def _best_of_starts(
+    def _search_from_starts(
         self,
         matrix: NDArray[np.float64] | _LazyDistances | _EuclideanDistances,
         weights: NDArray[np.float64],
     ) -> NDArray[np.intp]:
-        """Positions of the medoids with the least sum of distances."""
+        """Positions of the medoids with the least sum of distances, of all starts."""
         distances: Any = matrix
-        item_size = 4 if isinstance(matrix, _EuclideanDistances) else 8
-        if rows_in_memory(item_size * len(weights)) >= len(weights):
+        distance_bytes = 4 if isinstance(matrix, _EuclideanDistances) else 8
+        if rows_in_memory(distance_bytes * len(weights)) >= len(weights):
             distances = matrix[:]
         search = fasterpam if self.method == "fasterpam" else alternate
         rng, n_rows = check_random_state(self.random_state), len(weights)
@@ -343,7 +345,7 @@ class KMedoids(
         sums = [
             distances[np.sort(medoids)].min(axis=0) @ weights for medoids, *_ in results
         ]
-        # The first of equal sums.
+        # Of equal sums the first is taken.
         best = np.argmax(sums <= min(sums) * (1 + _RELATIVE_ROUNDING))
         medoids, self.n_iter_, has_converged = results[best]
         if not has_converged:
@@ -354,7 +356,7 @@ class KMedoids(
             )
         return medoids
 
-    def _distances(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _medoid_distances(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Distances from the medoids, (n_rows, n_clusters)."""
         if self.metric == "precomputed":
             return points[:, self.prototype_indices_]
@@ -384,7 +386,7 @@ class KMedoids(
         """
         check_is_fitted(self, "prototype_indices_")
         rows = validation.check_rows(self, X, reset=False)
-        return self._distances(self._points(rows))
+        return self._medoid_distances(self._encode_rows(rows))
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Which medoid is nearest to each row.
@@ -423,14 +425,14 @@ class _EuclideanDistances:
         points -= points.mean(axis=0)
         # |x - y|^2 = -2 x'y + |x|^2 + |y|^2 as one product of matrices.
         squares, constant = np.einsum("ij,ij->i", points, points), np.ones(len(points))
-        self._left = np.column_stack([-2 * points, squares, constant])
-        self._right = np.column_stack([points, constant, squares]).T
+        self._left_factor = np.column_stack([-2 * points, squares, constant])
+        self._right_factor = np.column_stack([points, constant, squares]).T
 
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float32]:
-        left = self._left[rows]
-        distances = np.empty((len(left), len(self._left)), dtype=np.float32)
-        for strip in slices(len(left), _STRIP_ROWS):
-            distances[strip] = left[strip] @ self._right
+        factor = self._left_factor[rows]
+        distances = np.empty((len(factor), len(self._left_factor)), dtype=np.float32)
+        for strip in slices(len(factor), _STRIP_ROWS):
+            distances[strip] = factor[strip] @ self._right_factor
         return np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
 
 

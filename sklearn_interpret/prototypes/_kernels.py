@@ -1,6 +1,6 @@
 """Kernels of rows of any container, in blocks.
 
-A kernel holds the known rows. All kinds have the methods `part` (the kernel of some of
+A kernel holds the known rows. All kinds have the methods `take` (the kernel of some of
 the known rows), `diagonal`, `block` (between known rows), `cross` (between new and
 known rows) and `nearest` (the nearest known row).
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 # Rows of a matrix, or of a block on its diagonal, that are computed together. Chosen by
-# hand: their memory does not matter.
+# hand: so few rows take little memory.
 _STRIP_ROWS = 64
 
 
@@ -53,10 +53,10 @@ def gaussian_kernel(
             f"X has numbers as large as {np.abs(values).max():g}, whose squared "
             "distances are not finite: rescale its columns."
         )
-    return DistanceKernel(partial(_scaled, scaler), squared_distances, scaled)
+    return DistanceKernel(partial(_scale_rows, scaler), squared_distances, scaled)
 
 
-def _scaled(scaler: StandardScaler, rows: Rows) -> NDArray[np.float64]:
+def _scale_rows(scaler: StandardScaler, rows: Rows) -> NDArray[np.float64]:
     return scaler.transform(numbers_of(rows))
 
 
@@ -99,7 +99,7 @@ class DistanceKernel:
     encode : callable
         Gives the numbers of `Rows`, (n, d).
     distances : callable
-        Gives all distances between two arrays of these.
+        Gives all distances between two arrays of encoded rows.
     training : ndarray of shape (n, d)
         The known rows, encoded.
     gamma : float, default=1.0
@@ -116,7 +116,8 @@ class DistanceKernel:
 
         A pair of rows has the product of their weights.
         """
-        # Distances of few rows are not computed by products: those of copies are zero.
+        # Distances of few rows are not computed by products: copies have a distance of
+        # exactly zero.
         strips = (
             self.distances(self.training[block], self.training)
             for block in slices(len(self.training), FEW_ROWS)
@@ -129,7 +130,7 @@ class DistanceKernel:
         pair_weights = np.outer(weights, weights)[pairs][is_positive]
         return 0.5 / averaged_quantile(distances[is_positive], [0.5], pair_weights)[0]
 
-    def part(self, index: NDArray[np.intp]) -> DistanceKernel:
+    def take(self, index: NDArray[np.intp]) -> DistanceKernel:
         """The kernel of some of the known rows."""
         return replace(self, training=self.training[index])
 
@@ -191,7 +192,7 @@ class PrecomputedKernel(NearestMixin):
     matrix: np.ndarray
     columns: np.ndarray
 
-    def part(self, index: NDArray[np.intp]) -> PrecomputedKernel:
+    def take(self, index: NDArray[np.intp]) -> PrecomputedKernel:
         """The kernel of some of the known rows."""
         return PrecomputedKernel(self.matrix[index][:, index], self.columns[index])
 
@@ -224,7 +225,7 @@ class CallableKernel(NearestMixin):
     function: Callable
     training: Rows
 
-    def part(self, index: NDArray[np.intp]) -> CallableKernel:
+    def take(self, index: NDArray[np.intp]) -> CallableKernel:
         """The kernel of some of the known rows."""
         return replace(self, training=self.training.take(index))
 
@@ -243,11 +244,11 @@ class CallableKernel(NearestMixin):
         """A function that gives the kernel of `rows` and a slice of the known rows."""
         return lambda columns: self._kernel(rows, self.training.sliced(columns))
 
-    def _numbers(self, A: Rows, B: Rows) -> NDArray[np.float64]:
+    def _call_function(self, A: Rows, B: Rows) -> NDArray[np.float64]:
         return np.asarray(self.function(A.native, B.native), dtype=np.float64)
 
     def _kernel(self, A: Rows, B: Rows) -> NDArray[np.float64]:
-        values = call_parameter(f"kernel={self.function!r}", self._numbers, A, B)
+        values = call_parameter(f"kernel={self.function!r}", self._call_function, A, B)
         if values.shape != (A.n_rows, B.n_rows) or not np.isfinite(values).all():
             raise ValueError(
                 f"kernel={self.function!r} must give finite numbers for {A.n_rows} and "

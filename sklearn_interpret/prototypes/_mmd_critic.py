@@ -49,14 +49,14 @@ from sklearn_interpret.prototypes._kernels import (
     gower_kernel,
     precomputed_kernel,
 )
-from sklearn_interpret.prototypes._tables import with_values
+from sklearn_interpret.prototypes._tables import add_row_values
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.prototypes._kernels import Kernel
 
-# Rows whose pairs give the median distance. Chosen by hand: the median of more varies
-# little.
+# Rows whose pairs give the median distance. Chosen by hand: with more rows the median
+# varies little.
 _MEDIAN_ROWS = 500
 # Rows and columns of a block of the kernel, which fits the cache of a core.
 _BLOCK_ROWS = 256
@@ -272,7 +272,7 @@ class MMDCritic(
         self.prototypes_ = rows.native_at(self.prototype_indices_)
         self.criticism_indices_ = sample.index[criticisms]
         self.criticisms_ = rows.native_at(self.criticism_indices_)
-        self._prototypes = kernel.part(prototypes)
+        self._prototypes = kernel.take(prototypes)
         return self
 
     def _result_blocks(self) -> list[dict[str, Any]]:
@@ -284,7 +284,7 @@ class MMDCritic(
             "criticism": (self.criticism_indices_, self.criticisms_),
         }
         return [
-            with_values({"kind": np.repeat(kind, len(index)), "row": index}, rows)
+            add_row_values({"kind": np.repeat(kind, len(index)), "row": index}, rows)
             for kind, (index, rows) in kinds.items()
             if len(index)
         ]
@@ -308,7 +308,7 @@ class MMDCritic(
             The larger, the more alike; 1 at the prototype itself with "rbf" and
             "gower".
         """
-        rows = self._embedded(validation.check_rows(self, X, reset=False))
+        rows = self._embed(validation.check_rows(self, X, reset=False))
         return self._prototypes.cross(rows)(slice(None))
 
     def predict(self, X: Any) -> NDArray[np.intp]:
@@ -324,7 +324,7 @@ class MMDCritic(
         ndarray of shape (n_samples,), int
             Positions in `prototypes_`, by the distance that the kernel stands for.
         """
-        rows = self._embedded(validation.check_rows(self, X, reset=False))
+        rows = self._embed(validation.check_rows(self, X, reset=False))
         return self._prototypes.nearest(rows)
 
     def witness(self, X: Any, y: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -349,7 +349,7 @@ class MMDCritic(
         indices = [np.arange(rows.n_rows)]
         if self.by_class:
             indices = self._rows_of_groups(self._check_labels(rows, y))
-        rows, values = self._embedded(rows), np.empty(rows.n_rows)
+        rows, values = self._embed(rows), np.empty(rows.n_rows)
         for group, index in zip(self._groups, indices, strict=True):
             for block in slices(len(index), _BLOCK_ROWS):
                 values[index[block]] = group.witness(rows.take(index[block]))
@@ -388,7 +388,7 @@ class MMDCritic(
                     'kernel="precomputed": pass None, or another kernel.'
                 )
             return precomputed_kernel(sample, n_rows)
-        rows = self._embedded(sample.rows)
+        rows = self._embed(sample.rows)
         if callable(self.kernel):
             return CallableKernel(self.kernel, rows)
         categorical = resolve_categorical(self.categorical_features, rows)
@@ -406,14 +406,14 @@ class MMDCritic(
             return replace(kernel, gamma=float(self.gamma))
         index = draw_rows(rows.n_rows, _MEDIAN_ROWS, random_state=self.random_state)
         return replace(
-            kernel, gamma=kernel.part(index).median_gamma(sample.weights[index])
+            kernel, gamma=kernel.take(index).median_gamma(sample.weights[index])
         )
 
-    def _embedded(self, rows: Rows) -> Rows:
-        """Representations of rows, as `Rows`."""
+    def _embed(self, rows: Rows) -> Rows:
+        """Representations of rows by `embedding`, as `Rows`."""
         if self.embedding is None:
             return rows
-        embed = partial(_embedded_rows, self.embedding)
+        embed = partial(_call_embedding, self.embedding)
         embedded = validation.call_parameter(
             f"embedding={self.embedding!r}", embed, rows.native
         )
@@ -433,7 +433,7 @@ class MMDCritic(
         for label in np.unique(sample.y):
             index = np.flatnonzero(sample.y == label)
             shares = shares_of(sample.weights[index])
-            yield _Group(label, index, kernel.part(index), shares)
+            yield _Group(label, index, kernel.take(index), shares)
 
     def _choose(
         self, group: _Group
@@ -443,28 +443,28 @@ class MMDCritic(
         Sets the prototypes of the group.
         """
         kernel, shares = group.kernel, group.shares
-        diagonal, means = kernel.diagonal(), self._means(kernel, shares)
+        diagonal, means = kernel.diagonal(), self._kernel_means(kernel, shares)
 
-        def column(row: int) -> NDArray[np.float64]:
+        def kernel_column(row: int) -> NDArray[np.float64]:
             return kernel.block(slice(None), slice(row, row + 1))[:, 0]
 
         prototypes, objectives, similarity_sums, is_free = select_prototypes(
-            column, means, diagonal, self.n_prototypes
+            kernel_column, means, diagonal, self.n_prototypes
         )
         criticisms = select_criticisms(
-            column,
+            kernel_column,
             means - similarity_sums / len(prototypes),  # the witness function
             diagonal,
             is_free,
             self.n_criticisms,
             spread=self.criticism_regularizer is not None,
         )
-        group.prototypes = kernel.part(prototypes)
+        group.prototypes = kernel.take(prototypes)
         mmd = shares @ means - objectives
         mmd[np.abs(mmd) < _RELATIVE_ROUNDING * np.abs(diagonal).max()] = 0
         return group.index[prototypes], group.index[criticisms], mmd
 
-    def _means(
+    def _kernel_means(
         self, kernel: Kernel, shares: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Mean of the kernel over all rows, for each row."""
@@ -472,12 +472,12 @@ class MMDCritic(
         tasks = [(block, shares, rows, step) for rows in slices(n_rows, step)]
         strips = run_in_threads(strip_of_means, tasks, n_jobs=self.n_jobs)
         means = np.zeros(n_rows)
-        for strip in strips:  # of symmetric halves: from a row to the last
+        for strip in strips:  # a strip has the means from some row to the last
             means[n_rows - len(strip) :] += strip
         return means
 
 
-def _embedded_rows(embedding: Callable[..., Any], native: Any) -> Rows:
+def _call_embedding(embedding: Callable[..., Any], native: Any) -> Rows:
     """The representations that a user's function gives for rows, as `Rows`."""
     values = embedding(native)
     return as_rows(np.reshape(values, (-1, 1)) if np.ndim(values) < 2 else values)
@@ -485,7 +485,7 @@ def _embedded_rows(embedding: Callable[..., Any], native: Any) -> Rows:
 
 @dataclass
 class _Group:
-    """Rows that get prototypes of their own: of a class, or all.
+    """Rows that get prototypes of their own: the rows of a class, or all rows.
 
     Parameters
     ----------

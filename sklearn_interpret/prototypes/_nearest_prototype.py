@@ -28,7 +28,7 @@ from sklearn_interpret._model.rows.validation import (
     check_targets,
 )
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
-from sklearn_interpret.prototypes._tables import with_values
+from sklearn_interpret.prototypes._tables import add_row_values
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class _NearestPrototype(ResultsMixin, BaseEstimator):
-    """Base of both: prototypes by a selector, and their targets."""
+    """Base of the classifier and the regressor: prototypes and their targets."""
 
     selector: Any = None
 
@@ -99,7 +99,7 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
         its values, by the names of the features.
         """
         columns = {"row": self.prototype_indices_, "y": self.prototype_targets_}
-        return [with_values(columns, self.prototypes_)]
+        return [add_row_values(columns, self.prototypes_)]
 
     def prototype_of(self, X: Any) -> NDArray[np.intp]:
         """Which prototype is nearest to each row.

@@ -7,10 +7,10 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.tables import Block
 
 
-def with_values(columns: Block, rows: Any, names: Sequence[str] = ()) -> Block:
-    """Columns of a table, and after them the values of the rows by feature.
+def add_row_values(columns: Block, rows: Any, names: Sequence[str] = ()) -> Block:
+    """Columns of a table, followed by the values of the rows, a column by feature.
 
-    A feature that has the name of a column has "(value)" behind its own.
+    A feature that has the name of another column gets "(value)" behind its name.
     """
     rows = as_rows(rows)
     names = [

@@ -1,23 +1,20 @@
-"""The checks of the report, in its order."""
+"""The checks of the report by name, in its order."""
 
 from sklearn_interpret.report import _explanation_checks as of_explanations
 from sklearn_interpret.report import _model_checks as of_models
 
 CHECKS = {
-    check.__name__.rstrip("_"): check
-    for check in (
-        of_models.chance,
-        of_models.overfit,
-        of_models.leakage,
-        of_models.imbalance,
-        of_models.calibration,
-        of_models.range_,
-        of_models.ordinal,
-        of_explanations.companions,
-        of_explanations.outside,
-        of_explanations.opposite,
-        of_explanations.folds,
-        of_explanations.noise,
-        of_explanations.background,
-    )
+    "chance": of_models.check_chance,
+    "overfit": of_models.check_overfit,
+    "leakage": of_models.check_leakage,
+    "imbalance": of_models.check_imbalance,
+    "calibration": of_models.check_calibration,
+    "range": of_models.check_range,
+    "ordinal": of_models.check_ordinal_codes,
+    "companions": of_explanations.check_shared_importance,
+    "outside": of_explanations.check_permuted_rows,
+    "opposite": of_explanations.check_opposite_curves,
+    "folds": of_explanations.check_importance_stability,
+    "noise": of_explanations.check_noise_importance,
+    "background": of_explanations.check_shapley_background,
 }

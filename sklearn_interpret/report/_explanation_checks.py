@@ -1,4 +1,8 @@
-"""Checks of explanations: importances, effects and Shapley values."""
+"""Checks of explanations: importances, effects and Shapley values.
+
+Each function takes an `Inspection`, whose `need` says what the words behind its title
+ask for, and returns a `CheckResult`. `CHECKS` has their public names.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +25,11 @@ if TYPE_CHECKING:
 # Thresholds, chosen by hand: benchmarks/bench_report_checks.py counts how often each
 # check finds its fault, and how often it warns without one.
 _SHARED_VARIANCE = 0.7
-_SHARE_OUTSIDE = 0.2
+_SHARE_OUTSIDE = 0.2  # of permuted rows
 _OPPOSITE_SIZE = 0.15  # of curves, in standard deviations of responses
-_SPREAD_OVER_FOLDS = 0.2
-_NOISE_IMPORTANCE = 0.45  # of that of the most important column
-_SPREAD_OVER_BACKGROUNDS = 0.25
+_SPREAD_OVER_FOLDS = 0.2  # relative to the mean importances
+_NOISE_IMPORTANCE = 0.45  # relative to the most important column
+_SPREAD_OVER_BACKGROUNDS = 0.25  # relative to the mean Shapley values
 
 # Of the Shapley values. Chosen by hand: more of each takes longer, since the model is
 # called for every coalition.
@@ -35,30 +39,32 @@ _BACKGROUND_ROWS = 100
 
 
 @titled("Do columns share their importance?", "table columns")
-def companions(inspection: Inspection) -> CheckResult:
-    shares = {
+def check_shared_importance(inspection: Inspection) -> CheckResult:
+    """R² with which other columns predict an important column."""
+    r2_by_column = {
         j: r2_score(column.values, column.predictions, multioutput="variance_weighted")
         for j, column in inspection.predicted_columns.items()
     }
-    share, column = max((share, j) for j, share in shares.items())
+    largest_r2, column = max((r2, j) for j, r2 in r2_by_column.items())
     correlations = np.atleast_2d(np.corrcoef(inspection.ranks, rowvar=False))[column]
     correlations = np.nan_to_num(np.abs(correlations))  # NaN: a constant column
-    correlations[column] = -1
+    correlations[column] = -1  # no column is its own most correlated one
     nearest, names = correlations.argmax(), inspection.names
     finding = (
-        f"Other columns predict {max(share, 0):.0%} of the variance (in ranks) of "
+        f"Other columns predict {max(largest_r2, 0):.0%} of the variance (in ranks) of "
         f"{names[column]}, which is most correlated with {names[nearest]} "
         f"({correlations[nearest]:.2f}), and over {_SHARED_VARIANCE:.0%} of that of "
-        f"{sum(r2 > _SHARED_VARIANCE for r2 in shares.values())} of {len(shares)} "
-        "columns."
+        f"{sum(r2 > _SHARED_VARIANCE for r2 in r2_by_column.values())} of "
+        f"{len(r2_by_column)} columns."
     )
     advice = "Permute and explain these as a group: alone, each has what is not shared."
-    warns = share > _SHARED_VARIANCE
-    return CheckResult(share, _SHARED_VARIANCE, warns, finding, advice)
+    warns = largest_r2 > _SHARED_VARIANCE
+    return CheckResult(largest_r2, _SHARED_VARIANCE, warns, finding, advice)
 
 
 @titled("Do permuted rows lie outside of the data?", "table columns")
-def outside(inspection: Inspection) -> CheckResult:
+def check_permuted_rows(inspection: Inspection) -> CheckResult:
+    """Share of rows with a permuted column that are unlike the data."""
     columns = list(inspection.predicted_columns)[:3]
     share, column = max((_share_outside(inspection, j), j) for j in columns)
     finding = (
@@ -72,7 +78,8 @@ def outside(inspection: Inspection) -> CheckResult:
 def _share_outside(inspection: Inspection, j: int) -> np.float64:
     """Share of rows with column `j` permuted that a classifier finds unlike the data.
 
-    It also sees how far the column is from what the others predict.
+    The classifier is also given the distance of column `j` from its prediction by the
+    other columns.
     """
     values, predictions = inspection.predicted_columns[j]
     n_rows = len(values)
@@ -95,32 +102,40 @@ def _share_outside(inspection: Inspection, j: int) -> np.float64:
 
 
 @titled("Do average curves hide opposite ones?", "table columns")
-def opposite(inspection: Inspection) -> CheckResult:
-    effects: Any = inspection.regions
+def check_opposite_curves(inspection: Inspection) -> CheckResult:
+    """Size of the largest effect that has opposite signs in two regions."""
+    effects: Any = inspection.regional_effects
     deviation = max(effects.individual_[0].std(), 1e-300)  # of the responses
-    size, finding = 0.0, "No region reverses the curve of one of the top features."
+    largest_size, finding = (
+        0.0,
+        "No region reverses the curve of one of the top features.",
+    )
     for name, regions, curves in zip(
         effects.effect_names_, effects.regions_, effects.curves_, strict=True
     ):
         shapes = (curves - curves.mean(axis=1, keepdims=True)) / deviation
         products = shapes @ shapes.T / shapes.shape[1]
         first, second = np.unravel_index(products.argmin(), products.shape)
-        opposition = np.sqrt(max(-products[first, second], 0.0))
-        if opposition > size:
-            size = opposition
+        size = np.sqrt(max(-products[first, second], 0.0))
+        if size > largest_size:
+            largest_size = size
             finding = (
                 f"Curves of {name} are opposite for {regions[first]} and for "
                 f"{regions[second]}: {size:.2f} standard deviations of responses."
             )
     advice = "Show effects by region, or individual curves, beside the average."
-    return CheckResult(size, _OPPOSITE_SIZE, size > _OPPOSITE_SIZE, finding, advice)
+    warns = largest_size > _OPPOSITE_SIZE
+    return CheckResult(largest_size, _OPPOSITE_SIZE, warns, finding, advice)
 
 
 @titled("Are importances stable?", "folds table columns")
-def folds(inspection: Inspection) -> CheckResult:
+def check_importance_stability(inspection: Inspection) -> CheckResult:
+    """Standard deviation of importances over refits, relative to their mean."""
     models = [fold.model for fold in inspection.folds]
-    rows, top = inspection.part.rows, inspection.top
-    reliances = np.array([inspection.reliances(model, rows, top) for model in models])
+    rows, top = inspection.row_subsample.rows, inspection.top
+    reliances = np.array(
+        [inspection.column_reliances(model, rows, top) for model in models]
+    )
     means, deviations = reliances.mean(axis=0), reliances.std(axis=0, ddof=1)
     if not means.any():
         raise NotApplicable("The models do not use the most important columns.")
@@ -138,24 +153,25 @@ def folds(inspection: Inspection) -> CheckResult:
 
 
 @titled("Is noise as important as real columns?", "folds targets table columns")
-def noise(inspection: Inspection) -> CheckResult:
+def check_noise_importance(inspection: Inspection) -> CheckResult:
+    """Importance of columns of noise, relative to the most important column."""
     # The least important columns become noise: a model meets as many columns, of the
     # same kinds, as before.
-    permuted = inspection.order[-min(3, len(inspection.order) // 2) :]
-    real = [j for j in inspection.top if j not in permuted]
-    sample = inspection.part
-    rows = as_rows(inspection.permuted(sample.rows, permuted))
+    noise_columns = inspection.order[-min(3, len(inspection.order) // 2) :]
+    real_columns = [j for j in inspection.top if j not in noise_columns]
+    sample = inspection.row_subsample
+    rows = as_rows(inspection.permute_columns(sample.rows, noise_columns))
     params = inspection.fit_parameters(sample.index)
     model = clone(inspection.folds[0].model).fit(rows.native, sample.y, **params)
-    of_real = inspection.reliances(model, rows, real)
-    highest = inspection.reliances(model, rows, permuted).max()
-    if not of_real.any():
+    reliances = inspection.column_reliances(model, rows, real_columns)
+    of_noise = inspection.column_reliances(model, rows, noise_columns).max()
+    if not reliances.any():
         raise NotApplicable("A refit of the model uses no column.")
-    share, n_below = highest / of_real.max(), sum(of_real < highest)
+    share, n_below = of_noise / reliances.max(), sum(reliances < of_noise)
     finding = (
         f"Columns permuted before a refit change its predictions by up to {share:.0%} "
         f"of what the most important column does, and more than {n_below} of the "
-        f"{len(real)} most important ones."
+        f"{len(real_columns)} most important ones."
     )
     advice = "Do not interpret columns with importances that noise can have."
     warns = share > _NOISE_IMPORTANCE
@@ -163,16 +179,20 @@ def noise(inspection: Inspection) -> CheckResult:
 
 
 @titled("Do Shapley values depend on the background?", "table")
-def background(inspection: Inspection) -> CheckResult:
-    sample, rng = inspection.part, np.random.default_rng(inspection.seed)
-    rows, size = sample.rows, min(_BACKGROUND_ROWS, -(-sample.rows.n_rows // 2))
+def check_shapley_background(inspection: Inspection) -> CheckResult:
+    """Deviation of Shapley values over random backgrounds, relative to their size."""
+    sample, rng = inspection.row_subsample, np.random.default_rng(inspection.seed)
+    rows = sample.rows
+    n_background = min(
+        _BACKGROUND_ROWS, -(-rows.n_rows // 2)
+    )  # at most half, rounded up
     explained = rows.take(rng.permutation(rows.n_rows)[:_EXPLAINED_ROWS]).native
     shapley = ShapleyValues(
-        inspection.frozen, budget=2 * rows.n_columns + 4, **inspection.targeted
+        inspection.frozen, budget=2 * rows.n_columns + 4, **inspection.target_parameters
     )
     values = []
     for _ in range(_N_BACKGROUNDS):
-        index = np.sort(rng.permutation(rows.n_rows)[:size])
+        index = np.sort(rng.permutation(rows.n_rows)[:n_background])
         shapley.fit(rows.take(index).native, sample_weight=sample.weights[index])
         values.append(shapley.transform(explained))
     sizes = np.linalg.norm(np.mean(values, axis=0), axis=1)
@@ -180,10 +200,12 @@ def background(inspection: Inspection) -> CheckResult:
         raise NotApplicable("All Shapley values of a row are 0.")
     deviations = np.linalg.norm(np.std(values, axis=0, ddof=1), axis=1)
     # Draws from few rows vary less than draws from the population.
-    share = np.median(deviations / sizes) / np.sqrt(1 - size / (rows.n_rows + 1))
+    share = np.median(deviations / sizes) / np.sqrt(
+        1 - n_background / (rows.n_rows + 1)
+    )
     finding = (
-        f"Over {_N_BACKGROUNDS} backgrounds of {size} rows, Shapley values of a row "
-        f"deviate by {share:.0%} of their size."
+        f"Over {_N_BACKGROUNDS} backgrounds of {n_background} rows, Shapley values of "
+        f"a row deviate by {share:.0%} of their size."
     )
     advice = "Take a larger background, or one chosen for the question that is asked."
     warns = share > _SPREAD_OVER_BACKGROUNDS

@@ -151,7 +151,12 @@ class Inspection:
         return self.sample.y is not None and self.sample.y.ndim == 1
 
     def need(self, *names: str) -> None:
-        """Raise `NotApplicable` unless all of the named conditions hold."""
+        """Raise `NotApplicable` unless all of the named conditions hold.
+
+        "table": rows have columns, and are no texts. "columns": they have several.
+        "folds": the model was refitted in folds. "targets": each row has one target.
+        "classes": the model is a classifier. "numbers": it is a regressor.
+        """
         of_several = self.is_table and len(self.names) > 1
         n_targets = "no targets" if self.sample.y is None else "several targets"
         conditions = {
@@ -176,25 +181,25 @@ class Inspection:
         return FrozenEstimator(self.model)
 
     @cached_property
-    def part(self) -> Sample:
+    def row_subsample(self) -> Sample:
         """At most 1000 of the rows."""
         return self.sample.draw(MOST_ROWS, self.seed, stratified=self.classifies)
 
     @cached_property
-    def small_part(self) -> Sample:
+    def small_row_subsample(self) -> Sample:
         """At most 200 of the rows, for methods that take longer; 60 for many leaves."""
         n_rows = 200 if self.has_few_leaves else 60
-        return self.part.draw(n_rows, self.seed, stratified=self.classifies)
+        return self.row_subsample.draw(n_rows, self.seed, stratified=self.classifies)
 
     @property
-    def seeded(self) -> dict[str, Any]:
-        """Parameters of inspectors that draw."""
+    def random_parameters(self) -> dict[str, Any]:
+        """Parameters of inspectors that draw at random."""
         return {"random_state": self.seed, "n_jobs": self.n_jobs}
 
     @property
-    def targeted(self) -> dict[str, Any]:
-        """Parameters of inspectors that explain one output."""
-        return {"target": self.target, **self.seeded}
+    def target_parameters(self) -> dict[str, Any]:
+        """Parameters of random inspectors that explain one output."""
+        return {"target": self.target, **self.random_parameters}
 
     @property
     def n_background(self) -> int:
@@ -211,18 +216,18 @@ class Inspection:
             return 0
         if not self.classifies or len(self.model.classes_) < 3:
             return None
-        predictions = np.ravel(self.model.predict(self.part.rows.native))
+        predictions = np.ravel(self.model.predict(self.row_subsample.rows.native))
         indicators = class_indicators(predictions, self.model.classes_)
-        return self.model.classes_[(self.part.weights @ indicators).argmax()]
+        return self.model.classes_[(self.row_subsample.weights @ indicators).argmax()]
 
     @cached_property
     def has_several_outputs(self) -> bool:
         """Whether the model predicts several numbers, or labels, for each row."""
-        one_row = self.part.rows.take(np.array([0])).native
+        one_row = self.row_subsample.rows.take(np.array([0])).native
         return np.size(self.model.predict(one_row)) > 1
 
-    def named(self, response_name: str | None) -> str:
-        """A response in words, with the output that is explained."""
+    def response_text(self, response_name: str | None) -> str:
+        """The name of a response, with the output that is explained."""
         if self.target is None and not self.classifies:
             return str(response_name)
         (output,) = make_response(self.model, "auto", self.target).output_names(1)
@@ -237,10 +242,10 @@ class Inspection:
     # Predictions and losses of rows that a model has not seen.
 
     @cached_property
-    def tested(self) -> list[Fold]:
-        """The folds; of a frozen model, itself on each of a few parts of the rows.
+    def test_folds(self) -> list[Fold]:
+        """The folds. A frozen model is tested on each of a few parts of the rows.
 
-        Differences between the parts say how exact means over rows are.
+        Differences between these parts say how exact means over rows are.
         """
         if self.folds:
             return self.folds
@@ -251,14 +256,16 @@ class Inspection:
         return [Fold(self.model, everything, np.sort(test)) for test in tests]
 
     @cached_property
-    def held_out(self) -> NDArray[np.intp]:
-        """Rows that a fold's model, or the frozen model, has not seen: positions."""
-        return np.unique(np.concatenate([fold.test for fold in self.tested]))
+    def held_out_positions(self) -> NDArray[np.intp]:
+        """Positions of the rows that a fold's or the frozen model did not see."""
+        return np.unique(np.concatenate([fold.test for fold in self.test_folds]))
 
-    def over_folds(self, by_fold: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def mean_over_folds(
+        self, by_fold: list[NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
         """Mean over folds of arrays for their test rows; (n_held_out, ...)."""
         values = np.concatenate(by_fold)
-        rows = np.concatenate([fold.test for fold in self.tested])
+        rows = np.concatenate([fold.test for fold in self.test_folds])
         _, positions, n_tests = np.unique(rows, return_inverse=True, return_counts=True)
         total = np.zeros((len(n_tests), *values.shape[1:]))
         np.add.at(total, positions, values)
@@ -266,15 +273,15 @@ class Inspection:
 
     def mean_loss(self, losses_by_fold: list[NDArray[np.float64]]) -> float:
         """Mean over held-out rows of the losses of each fold's test rows."""
-        weights = self.sample.weights[self.held_out]
-        return np.average(self.over_folds(losses_by_fold), weights=weights)
+        weights = self.sample.weights[self.held_out_positions]
+        return np.average(self.mean_over_folds(losses_by_fold), weights=weights)
 
     @property
-    def informed(self) -> list[Fold]:
-        """Folds of `tested` whose model was fitted to more than one class."""
+    def scorable_folds(self) -> list[Fold]:
+        """Folds of `test_folds` whose model was fitted to more than one class."""
         if not self.classifies:
-            return self.tested
-        return [fold for fold in self.tested if len(fold.model.classes_) > 1]
+            return self.test_folds
+        return [fold for fold in self.test_folds if len(fold.model.classes_) > 1]
 
     def test_positions(self, fold: Fold) -> np.ndarray:
         """Test rows of a fold, of the classes that its model was fitted to."""
@@ -302,10 +309,10 @@ class Inspection:
             return make_response(model)(X)
         if not hasattr(model, "predict_proba"):
             return class_indicators(model.predict(X), classes)
-        of_fold = model.predict_proba(X)
-        probabilities = np.zeros((len(of_fold), len(classes)))
+        known_probabilities = model.predict_proba(X)
+        probabilities = np.zeros((len(known_probabilities), len(classes)))
         # A fold may lack a class.
-        probabilities[:, np.searchsorted(classes, model.classes_)] = of_fold
+        probabilities[:, np.searchsorted(classes, model.classes_)] = known_probabilities
         return probabilities
 
     @cached_property
@@ -314,13 +321,13 @@ class Inspection:
         rows = self.sample.rows
         return [
             self.responses(fold.model, rows.take(fold.test).native)
-            for fold in self.tested
+            for fold in self.test_folds
         ]
 
     @cached_property
     def held_out_responses(self) -> NDArray[np.float64]:
         """Responses for rows that the model has not seen: (n_held_out, n_outputs)."""
-        return self.over_folds(self.responses_by_fold)
+        return self.mean_over_folds(self.responses_by_fold)
 
     def target_columns(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Targets as a column, or as indicators of the classes."""
@@ -344,17 +351,17 @@ class Inspection:
     @cached_property
     def losses_by_fold(self) -> list[np.ndarray]:
         """Losses of each fold's model on its test rows."""
-        return [self.losses_of(fold.model, fold.test) for fold in self.tested]
+        return [self.losses_of(fold.model, fold.test) for fold in self.test_folds]
 
     @cached_property
     def held_out_losses(self) -> NDArray[np.float64]:
         """Loss of each held-out row."""
-        return self.over_folds(self.losses_by_fold)
+        return self.mean_over_folds(self.losses_by_fold)
 
     def refit_losses(self, estimator: BaseEstimator) -> list[NDArray[np.float64]]:
         """Losses by fold of another estimator, fitted on the same training rows."""
         losses_by_fold, weights = [], self.sample.weights / self.sample.weights.mean()
-        for fold in self.tested:
+        for fold in self.test_folds:
             X, y = self.sample.rows.take(fold.train).native, self.sample.y[fold.train]
             reference = estimator
             if self.classifies and (y == y[0]).all():
@@ -380,15 +387,16 @@ class Inspection:
         return make_pipeline(self.encoder(), LogisticRegression(max_iter=1000))
 
     def encoder(self, selected: Any = None) -> BaseEstimator:
-        """Numbers scaled, with means for missing ones; categories as indicators.
+        """An unfitted transformer that scales numbers, and makes indicators of levels.
 
-        `selected` are the columns of the table that it takes; None for all.
+        Missing numbers become means. `selected` are the columns that it takes; None
+        means all of them.
         """
         rows, names = self.sample.rows, np.array(self.names, dtype=object)
         selected = np.arange(len(names)) if selected is None else np.array(selected)
-        levels = rows.detected_categorical[selected]
+        is_categorical = rows.detected_categorical[selected]
         columns = names[selected] if rows.named else selected
-        levels_as_columns = OneHotEncoder(
+        indicators = OneHotEncoder(
             handle_unknown="infrequent_if_exist", max_categories=20, sparse_output=False
         )
         numbers = make_pipeline(
@@ -397,8 +405,8 @@ class Inspection:
         if any(rows.dates(j) is not None for j in selected):
             numbers = make_pipeline(FunctionTransformer(as_days), numbers)
         return make_column_transformer(
-            (numbers, columns[~levels].tolist()),
-            (levels_as_columns, columns[levels].tolist()),
+            (numbers, columns[~is_categorical].tolist()),
+            (indicators, columns[is_categorical].tolist()),
         )
 
     def skill(self, losses_by_fold: list[NDArray[np.float64]]) -> float:
@@ -413,22 +421,23 @@ class Inspection:
     @cached_property
     def importances(self) -> list[PermutationImportance]:
         """Fitted `PermutationImportance` of each fold, on its test rows."""
-        return [self._importance_of(fold) for fold in self.informed]
+        return [self._importance_of(fold) for fold in self.scorable_folds]
 
     @property
     def scoring(self) -> str | None:
-        """The score of importances: log loss, or the model's own where it has none."""
+        """The score of importances: log loss, or the default without probabilities."""
         has_probabilities = self.classifies and hasattr(self.model, "predict_proba")
         return "neg_log_loss" if has_probabilities else None
 
     def _importance_of(self, fold: Fold) -> PermutationImportance:
+        """Fitted `PermutationImportance` of a fold, on its test rows."""
         test = self.test_sample(fold)
         inspector = PermutationImportance(
             FrozenEstimator(fold.model),
             scoring=self.scoring,
             n_repeats=_N_REPEATS,
             subsample=min(_IMPORTANCE_ROWS, test.rows.n_rows),
-            **self.seeded,
+            **self.random_parameters,
         )
         return inspector.fit(test.rows.native, test.y, sample_weight=test.weights)
 
@@ -460,7 +469,9 @@ class Inspection:
             importances = self.mean_importances
         else:
             effects = AccumulatedLocalEffects(self.frozen, target=self.target)
-            effects.fit(self.part.rows.native, sample_weight=self.part.weights)
+            effects.fit(
+                self.row_subsample.rows.native, sample_weight=self.row_subsample.weights
+            )
             importances = effects.feature_importances_
         return np.argsort(-importances, kind="stable").tolist()
 
@@ -470,14 +481,14 @@ class Inspection:
         return self.order[: self.max_features]
 
     @property
-    def groups(self) -> dict[str, Any] | None:
-        """All columns but `top` as one group, where there are several."""
+    def grouped_others(self) -> dict[str, Any] | None:
+        """The columns outside of `top` as one group, if there are several of them."""
         left_over = self.order[self.max_features :]
         return {"other features": left_over} if len(left_over) > 1 else None
 
     @cached_property
-    def important(self) -> list[int]:
-        """The columns of `top` with 5 % of the largest importance, if it is known."""
+    def important_columns(self) -> list[int]:
+        """The columns of `top` with over 5 % of the largest importance, if known."""
         if not self.has_targets:
             return self.top
         threshold = max(0.05 * self.mean_importances.max(), 0.0)
@@ -485,38 +496,38 @@ class Inspection:
         return important or self.top[:1]
 
     @cached_property
-    def regions(self) -> RegionalEffects:
+    def regional_effects(self) -> RegionalEffects:
         """Fitted `RegionalEffects` of the most important features."""
-        sample = self.part
+        sample = self.row_subsample
         return RegionalEffects(
             self.frozen,
             features=self.top[:_REGION_FEATURES],
             subsample=min(_REGION_ROWS, sample.rows.n_rows),
-            **self.targeted,
+            **self.target_parameters,
         ).fit(sample.rows.native, sample_weight=sample.weights)
 
     @cached_property
     def critic(self) -> MMDCritic:
-        """Fitted `MMDCritic`: typical rows, and rows unlike them."""
-        n_rows = min(4, self.part.rows.n_rows // 2)
+        """Fitted `MMDCritic`: prototypes are typical, criticisms unusual rows."""
+        n_rows = min(4, self.row_subsample.rows.n_rows // 2)
         critic = MMDCritic(
             n_prototypes=max(n_rows, 1), n_criticisms=n_rows, random_state=self.seed
         )
-        numbers = self.encoder().fit_transform(self.part.rows.native)
-        return critic.fit(numbers, sample_weight=self.part.weights)
+        numbers = self.encoder().fit_transform(self.row_subsample.rows.native)
+        return critic.fit(numbers, sample_weight=self.row_subsample.weights)
 
     @cached_property
     def has_few_leaves(self) -> bool:
-        """Whether methods that visit all leaves, if it has any, take seconds."""
+        """Whether methods that visit all leaves are quick; True without trees."""
         trees = read_formula([read_trees], self.model)
         return trees is None or trees.ensemble.n_nodes <= 2 * _MOST_LEAVES
 
     @property
     def refits_quickly(self) -> bool:
-        """Whether refits without each column take seconds, by the size of all tables.
+        """Whether drop-column importance takes seconds, by the number of cells read.
 
-        Of linear models, and of trees, each of which reads the table. A clock would
-        make pages of the same seed differ.
+        A fit reads the table once, and one of trees once for each tree; other models
+        are not judged. A clock would make pages of the same seed differ.
         """
         if not self.folds:
             return False
@@ -539,12 +550,12 @@ class Inspection:
         """An unfitted linear model of the response."""
         return make_pipeline(self.encoder(), RidgeCV(_PENALTIES))
 
-    # The columns of a part of the rows, and rows with one of them permuted.
+    # The columns of the row subsample, and rows with permuted columns.
 
     @cached_property
     def table(self) -> NDArray[np.float64]:
-        """Columns of `part` as numbers, missing ones as medians; levels as codes."""
-        rows = self.part.rows
+        """Columns of `row_subsample`: numbers (medians if missing), codes of levels."""
+        rows = self.row_subsample.rows
         columns = [
             rows.numbers(j) if is_number else rows.encode_column(j)[0]
             for j, is_number in enumerate(rows.are_numbers)
@@ -554,7 +565,7 @@ class Inspection:
 
     @cached_property
     def ranks(self) -> NDArray[np.float64]:
-        """Columns of `table` as ranks, with the mean 0 and at most 1 apart."""
+        """Columns of `table` as ranks between -0.5 and 0.5, with the mean 0."""
         return rankdata(self.table, axis=0) / len(self.table) - 0.5
 
     @cached_property
@@ -563,17 +574,20 @@ class Inspection:
         if len(self.ranks) < 6:
             raise NotApplicable("There are fewer than six rows.")
         columns = {}
-        varying = [j for j in self.important if np.ptp(self.ranks[:, j]) > 0]
+        varying = [j for j in self.important_columns if np.ptp(self.ranks[:, j]) > 0]
         if not varying:
             raise NotApplicable("All important columns are constant.")
         for j in varying[:_MOST_PREDICTED]:
             values, predictors = self.ranks[:, [j]], np.delete(self.ranks, j, axis=1)
-            if not self.part.rows.are_numbers[j]:
+            if not self.row_subsample.rows.are_numbers[j]:
                 values = (values == np.unique(values)).astype(np.float64)
             folds = KFold(3, shuffle=True, random_state=self.seed)
-            n_tried = min(30, predictors.shape[1])
+            n_split_columns = min(30, predictors.shape[1])
             forest = ExtraTreesRegressor(
-                20, min_samples_leaf=3, max_features=n_tried, random_state=self.seed
+                20,
+                min_samples_leaf=3,
+                max_features=n_split_columns,
+                random_state=self.seed,
             )
             by_model = [
                 cross_val_predict(model, predictors, values.squeeze(), cv=folds)
@@ -584,23 +598,25 @@ class Inspection:
             columns[j] = PredictedColumn(values, predictions[np.argmin(errors)])
         return columns
 
-    def permuted(self, rows: Rows, columns: list[int]) -> Any:
+    def permute_columns(self, rows: Rows, columns: list[int]) -> Any:
         """Rows in the user's container with columns permuted, each by itself."""
         rng, n_rows = np.random.default_rng(self.seed), rows.n_rows
         donors = {j: rng.permutation(n_rows) for j in columns}
-        return rows.mixed(np.arange(n_rows), donors)
+        return rows.mix(np.arange(n_rows), donors)
 
     def responses_to_permuted(
         self, model: BaseEstimator, rows: Rows, columns: list[int]
     ) -> list[NDArray[np.float64]]:
         """Responses to rows with each of some columns permuted."""
-        return [self.responses(model, self.permuted(rows, [j])) for j in columns]
+        return [self.responses(model, self.permute_columns(rows, [j])) for j in columns]
 
-    def reliances(
+    def column_reliances(
         self, model: BaseEstimator, rows: Rows, columns: list[int]
     ) -> NDArray[np.float64]:
-        """Root mean square change of a model's responses if a column is permuted."""
-        before = self.responses(model, rows.native)
-        permuted = self.responses_to_permuted(model, rows, columns)
-        squares = [((after - before) ** 2).sum(axis=1) for after in permuted]
-        return np.sqrt(np.average(squares, axis=1, weights=self.part.weights))
+        """Root mean square change of responses as each column is permuted, (n,)."""
+        original = self.responses(model, rows.native)
+        squares = [
+            ((permuted - original) ** 2).sum(axis=1)
+            for permuted in self.responses_to_permuted(model, rows, columns)
+        ]
+        return np.sqrt(np.average(squares, axis=1, weights=self.row_subsample.weights))

@@ -49,7 +49,7 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.report._checks import CHECKS
 from sklearn_interpret.report._inspection import Fold, Inspection
-from sklearn_interpret.report._page import framed, page
+from sklearn_interpret.report._page import frame_page, page_html
 from sklearn_interpret.report._results import Check, NotApplicable, Section, Table
 from sklearn_interpret.report._row_sections import rows, training
 from sklearn_interpret.report._sections import (
@@ -251,12 +251,12 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
     def _inspect(self, sample: Sample, response: Any) -> None:
         if not isinstance(sample.rows, TextRows):
             self._check_constraints(sample.rows)
-        sections = _chosen("sections", self.sections, _SECTIONS)
-        checks = _chosen("checks", self.checks, CHECKS)
+        sections = _resolve_names("sections", self.sections, _SECTIONS)
+        checks = _resolve_names("checks", self.checks, CHECKS)
         check_has_classes(self.estimator_)
         # A large model takes longer to send to processes than they save.
         with parallel_config(prefer="threads"):
-            self._compute(sample, checks, sections)
+            self._compute_checks_and_sections(sample, checks, sections)
         del self._fit_input  # needed by refits alone
 
     def _check_constraints(self, rows: Rows) -> None:
@@ -270,8 +270,10 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 self.permitted_range, names, named=named, parameter="permitted_range"
             )
 
-    def _compute(self, sample: Sample, checks: list[str], sections: list[str]) -> None:
-        """Results of the checks and sections of some names."""
+    def _compute_checks_and_sections(
+        self, sample: Sample, checks: list[str], sections: list[str]
+    ) -> None:
+        """Compute the checks and sections of these names."""
         if sample.y is not None:
             if sample.y.shape[1:] == (1,):
                 sample = replace(sample, y=sample.y[:, 0])
@@ -280,7 +282,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         inspection = Inspection(
             self.estimator_,
             sample,
-            self._folds(sample, seed),
+            self._fit_folds(sample, seed),
             self.max_features,
             seed,
             self._rows_to_explain(sample),
@@ -292,13 +294,13 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         for name in with_progress([*checks, *sections]):
             start = perf_counter()
             if name in _SECTIONS:
-                self.sections_.append(_section(name, inspection))
+                self.sections_.append(_make_section(name, inspection))
             else:
-                self.checks_.append(_check(name, inspection))
+                self.checks_.append(_make_check(name, inspection))
             self._seconds[name] = perf_counter() - start
 
-    def _folds(self, sample: Sample, seed: int) -> list[Fold]:
-        """Refits of the model on the training rows of each fold."""
+    def _fit_folds(self, sample: Sample, seed: int) -> list[Fold]:
+        """Refit the model on the training rows of each fold."""
         if isinstance(self.estimator, FrozenEstimator) or sample.y is None:
             return []
         cv = self.cv
@@ -311,7 +313,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             cv = kind(n_folds, shuffle=True, random_state=seed)
         splits = self._splits(sample, sample.y, cv)
         tasks = [
-            (self._unfitted(), sample, train, self._fit_parameters(sample.index[train]))
+            (self._clone(), sample, train, self._fit_parameters(sample.index[train]))
             for train, _ in splits
         ]
         models = run(_refit, tasks, n_jobs=self.n_jobs)
@@ -346,7 +348,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             The page. It needs no other file, no script and no network.
         """
         check_is_fitted(self, "sections_")
-        html = page(self)
+        html = page_html(self)
         if path is not None:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(html)
@@ -407,7 +409,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
     def _repr_html_(self) -> str:
         if not hasattr(self, "sections_"):
             return super()._repr_html_()  # type: ignore[misc]  # of scikit-learn
-        return framed(self.to_html())
+        return frame_page(self.to_html())
 
 
 def _tables_and_figures(section: Section) -> dict[str, list[Any]]:
@@ -441,13 +443,14 @@ def _refit(
     train: NDArray[np.intp],
     parameters: dict[Any, Any],
 ) -> BaseEstimator:
+    """The estimator, fitted to the training rows of a fold."""
     return estimator.fit(sample.rows.take(train).native, sample.y[train], **parameters)
 
 
-def _chosen(
+def _resolve_names(
     parameter: str, names: str | Sequence[str], functions: dict[str, Titled]
 ) -> list[str]:
-    """The names that were asked for, in the order of the report."""
+    """The requested names, in the order of the report."""
     if isinstance(names, str) and names == "all":
         return list(functions)
     unknown = [name for name in np.atleast_1d(names).tolist() if name not in functions]
@@ -459,22 +462,22 @@ def _chosen(
     return [name for name in functions if name in names]
 
 
-def _section(name: str, inspection: Inspection) -> Section:
-    """A section; warnings of its methods are its notes."""
+def _make_section(name: str, inspection: Inspection) -> Section:
+    """The section of a name; warnings of its methods are its notes."""
     function = _SECTIONS[name]
-    result, notes = _computed(function, inspection)
+    result, notes = _compute_result(function, inspection)
     if isinstance(result, str):
         return Section(name, function.title, result, notes=notes)
     summary = result.summary
     if result.parts and name in _OF_ONE_OUTPUT and inspection.target is not None:
-        summary += f" This is {inspection.named('about predictions')}."
+        summary += f" This is {inspection.response_text('about predictions')}."
     return Section(name, function.title, summary, result.parts, notes, result.code)
 
 
-def _check(name: str, inspection: Inspection) -> Check:
-    """A check; what its methods refuse is why it was skipped."""
+def _make_check(name: str, inspection: Inspection) -> Check:
+    """The check of a name; an error of its methods is the reason to skip it."""
     function = CHECKS[name]
-    result, _ = _computed(function, inspection)
+    result, _ = _compute_result(function, inspection)
     if isinstance(result, str):
         return Check(name, function.title, "skipped", None, None, result, "")
     return Check(
@@ -488,8 +491,8 @@ def _check(name: str, inspection: Inspection) -> Check:
     )
 
 
-def _computed(function: Titled, inspection: Inspection) -> tuple[Any, list[str]]:
-    """The result of a section or a check, or why it was refused; and warnings."""
+def _compute_result(function: Titled, inspection: Inspection) -> tuple[Any, list[str]]:
+    """The result of a section or a check, or the reason for none; and warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

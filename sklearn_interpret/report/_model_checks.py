@@ -1,4 +1,8 @@
-"""Checks of a model, its score and its columns."""
+"""Checks of a model, its score and its columns.
+
+Each function takes an `Inspection`, whose `need` says what the words behind its title
+ask for, and returns a `CheckResult`. `CHECKS` has their public names.
+"""
 
 from __future__ import annotations
 
@@ -58,26 +62,32 @@ class _LackOfOrder(NamedTuple):
     column: int
 
 
-def _targets(inspection: Inspection) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _held_out_targets(
+    inspection: Inspection,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Held-out targets as columns, 0/1 for each class, and weights with the mean 1."""
-    rows = inspection.held_out
+    rows = inspection.held_out_positions
     weights = inspection.sample.weights[rows]
     targets = inspection.target_columns(inspection.sample.y[rows])
     return targets, weights / weights.mean()
 
 
-def _centred(
+def _centre_columns(
     columns: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
+    """Columns minus their weighted means."""
     return columns - np.average(columns, axis=0, weights=weights)
 
 
 @titled("Does the model predict better than chance?", "targets")
-def chance(inspection: Inspection) -> CheckResult:
-    targets, weights = _targets(inspection)
+def check_chance(inspection: Inspection) -> CheckResult:
+    """P-value of a gain over predictions that ignore the features."""
+    targets, weights = _held_out_targets(inspection)
     if inspection.classifies:
         responses = inspection.held_out_responses
-        gains = (_centred(responses, weights) * _centred(targets, weights)).sum(axis=1)
+        centred_responses = _centre_columns(responses, weights)
+        centred_targets = _centre_columns(targets, weights)
+        gains = (centred_responses * centred_targets).sum(axis=1)
         of_class = np.average((responses * targets).sum(axis=1), weights=weights)
         at_random = of_class - np.average(gains, weights=weights)
         finding = (
@@ -85,7 +95,7 @@ def chance(inspection: Inspection) -> CheckResult:
             f"average, and of {at_random:.3f} at random"
         )
     else:
-        gains = inspection.over_folds(inspection.dummy_losses)
+        gains = inspection.mean_over_folds(inspection.dummy_losses)
         gains -= inspection.held_out_losses
         ratio = 1 - inspection.skill(inspection.losses_by_fold)
         finding = f"The held-out squared error is {ratio:.3f} times that of the mean"
@@ -99,10 +109,11 @@ def chance(inspection: Inspection) -> CheckResult:
 
 
 @titled("Does the model follow the noise of its training rows?", "folds targets")
-def overfit(inspection: Inspection) -> CheckResult:
-    targets, weights = _targets(inspection)
-    targets = _centred(targets, weights)
-    responses = _centred(inspection.held_out_responses, weights)
+def check_overfit(inspection: Inspection) -> CheckResult:
+    """Slope of held-out targets along predictions: below 1 if a model follows noise."""
+    targets, weights = _held_out_targets(inspection)
+    targets = _centre_columns(targets, weights)
+    responses = _centre_columns(inspection.held_out_responses, weights)
     # The fourth powers of large targets would overflow.
     largest = np.abs(targets).max() or 1.0
     targets, responses = targets / largest, responses / largest
@@ -137,7 +148,8 @@ def _training_loss(inspection: Inspection) -> np.floating:
 
 
 @titled("Does one column give the target away?", "table columns targets folds")
-def leakage(inspection: Inspection) -> CheckResult:
+def check_leakage(inspection: Inspection) -> CheckResult:
+    """Skill of a small model of one column, relative to that of the model."""
     skill = inspection.skill(inspection.losses_by_fold)
     tree = DecisionTreeRegressor(max_depth=7, min_samples_leaf=3)
     if inspection.classifies:
@@ -160,28 +172,29 @@ def leakage(inspection: Inspection) -> CheckResult:
 
 
 @titled("Are all predictions possible?", "targets numbers")
-def range_(inspection: Inspection) -> CheckResult:
+def check_range(inspection: Inspection) -> CheckResult:
+    """Share of predictions far outside the range of the targets."""
     low, high = inspection.sample.y.min(), inspection.sample.y.max()
     width = high - low
-    least, most = low - width / 10, high + width / 10
+    lower_limit, upper_limit = low - width / 10, high + width / 10
     # Targets that stop at 0 or 1 may be amounts or shares, which have no margin.
     if 0 <= low < width / 10:
-        least = -width / 100
-        most = 1.01 if 1 - width / 10 < high <= 1 else most
-    weights = inspection.sample.weights[inspection.held_out]
-    responses = [(inspection.held_out_responses, weights)]
+        lower_limit = -width / 100
+        upper_limit = 1.01 if 1 - width / 10 < high <= 1 else upper_limit
+    weights = inspection.sample.weights[inspection.held_out_positions]
+    weighted_responses = [(inspection.held_out_responses, weights)]
     if inspection.is_table:
-        sample, top = inspection.part, inspection.top[:5]
+        sample, top = inspection.row_subsample, inspection.top[:5]
         permuted = inspection.responses_to_permuted(inspection.model, sample.rows, top)
-        responses += [(values, sample.weights) for values in permuted]
-    shares = [
-        np.average((values[:, 0] < least) | (values[:, 0] > most), weights=weights)
-        for values, weights in responses
-    ]
+        weighted_responses += [(responses, sample.weights) for responses in permuted]
+    shares = []
+    for responses, weights in weighted_responses:
+        is_outside = (responses[:, 0] < lower_limit) | (responses[:, 0] > upper_limit)
+        shares.append(np.average(is_outside, weights=weights))
     finding = (
         f"{shares[0]:.1%} of the held-out predictions, and up to {max(shares):.1%} "
-        f"with a column permuted, are not in {number_text(least, 4)} to "
-        f"{number_text(most, 4)}; targets are in "
+        f"with a column permuted, are not in {number_text(lower_limit, 4)} "
+        f"to {number_text(upper_limit, 4)}; targets are in "
         f"{number_text(low, 4)} to {number_text(high, 4)}."
     )
     advice = "Transform the target, or take a model whose loss and link suit its range."
@@ -190,20 +203,20 @@ def range_(inspection: Inspection) -> CheckResult:
 
 
 @titled("Do probabilities agree with what happens?", "classes targets")
-def calibration(inspection: Inspection) -> CheckResult:
-    """Logistic recalibration of probabilities (Cox 1958), and its likelihood ratio."""
+def check_calibration(inspection: Inspection) -> CheckResult:
+    """Mean change of probabilities by logistic recalibration (Cox 1958)."""
     if not inspection.scoring:
         raise NotApplicable("The model has no probabilities.")
-    targets, weights = _targets(inspection)
+    targets, weights = _held_out_targets(inspection)
     responses = inspection.held_out_responses
-    # Of more than two classes, that the predicted one is the row's own.
+    # The event is the second of two classes; of more, that the prediction is right.
     if targets.shape[1] > 2:
         predicted = responses.argmax(axis=1)[:, None]
         targets, responses = (
             np.take_along_axis(x, predicted, axis=1) for x in (targets, responses)
         )
-    hits = targets[:, -1]
-    if np.ptp(hits) == 0:
+    events = targets[:, -1]
+    if np.ptp(events) == 0:
         raise NotApplicable("All held-out rows are of one kind.")
     probabilities = np.clip(
         responses[:, -1], _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY
@@ -211,48 +224,52 @@ def calibration(inspection: Inspection) -> CheckResult:
     logits = special.logit(probabilities)[:, None]
     # Weights as numbers of independent rows (Kish).
     weights = weights / np.mean(weights**2)
-    curve = LogisticRegression(C=np.inf).fit(logits, hits, sample_weight=weights)
+    curve = LogisticRegression(C=np.inf).fit(logits, events, sample_weight=weights)
     recalibrated = curve.predict_proba(logits)[:, 1]
-    gains = [
-        special.xlogy(hits, p) + special.xlog1py(1 - hits, -p)
+    before, after = (
+        special.xlogy(events, p) + special.xlog1py(1 - events, -p)
         for p in (probabilities, recalibrated)
-    ]
-    ratio = 2 * weights @ (gains[1] - gains[0])
-    # Of few rows, chi-squared would reject too many calibrated models.
-    pvalue = stats.f.sf(ratio / 2, 2, max(weights.sum() - 2, 1))
-    moved = np.average(np.abs(recalibrated - probabilities), weights=weights)
+    )
+    likelihood_ratio = 2 * weights @ (after - before)
+    # With few rows, a chi-squared test would reject too many calibrated models.
+    pvalue = stats.f.sf(likelihood_ratio / 2, 2, max(weights.sum() - 2, 1))
+    mean_change = np.average(np.abs(recalibrated - probabilities), weights=weights)
     finding = (
         f"A logistic curve that makes held-out probabilities agree with the classes "
-        f"moves them by {moved:.3f} on average (p = {pvalue:.2g})."
+        f"moves them by {mean_change:.3f} on average (p = {pvalue:.2g})."
     )
     advice = "Calibrate the model (CalibratedClassifierCV) before using probabilities."
-    warns = moved > _RECALIBRATION and pvalue < _RECALIBRATION_PVALUE
-    return CheckResult(moved, _RECALIBRATION, warns, finding, advice)
+    warns = mean_change > _RECALIBRATION and pvalue < _RECALIBRATION_PVALUE
+    return CheckResult(mean_change, _RECALIBRATION, warns, finding, advice)
 
 
 @titled("Is a class rare?", "classes targets")
-def imbalance(inspection: Inspection) -> CheckResult:
-    targets, weights = _targets(inspection)
+def check_imbalance(inspection: Inspection) -> CheckResult:
+    """Share of the rarest class."""
+    targets, weights = _held_out_targets(inspection)
     shares = np.average(targets, axis=0, weights=weights)
     rarest, threshold = shares.argmin(), _SHARE_OF_EVEN_CLASSES / len(shares)
     is_predicted = inspection.held_out_responses.argmax(axis=1) == rarest
-    counts = "no rows."
+    frequency = "no rows."
     if shares[rarest] > 0:
         recall = np.average(is_predicted, weights=targets[:, rarest] * weights)
-        counts = f"{shares[rarest]:.1%} of the rows, and {recall:.0%} of them are "
-        counts += "predicted when held out."
-    finding = f"The class {inspection.model.classes_[rarest]} has {counts}"
+        frequency = f"{shares[rarest]:.1%} of the rows, and {recall:.0%} of them are "
+        frequency += "predicted when held out."
+    finding = f"The class {inspection.model.classes_[rarest]} has {frequency}"
     advice = "Judge the model by recall and precision of this class, and weigh classes."
     warns = shares[rarest] < threshold
     return CheckResult(shares[rarest], threshold, warns, finding, advice)
 
 
 @titled("Are codes taken for numbers?", "table targets")
-def ordinal(inspection: Inspection) -> CheckResult:
-    rows = inspection.part.rows
+def check_ordinal_codes(inspection: Inspection) -> CheckResult:
+    """Share of variance between codes that no curve along the codes explains."""
+    rows = inspection.row_subsample.rows
     numbers = np.flatnonzero(rows.are_numbers & ~rows.detected_categorical).tolist()
     lacks = [
-        _lack_of_order(inspection, j) for j in numbers if _has_codes(inspection, j)
+        _measure_lack_of_order(inspection, j)
+        for j in numbers
+        if _has_codes(inspection, j)
     ]
     if not lacks:
         raise NotApplicable(
@@ -276,13 +293,13 @@ def _has_codes(inspection: Inspection, j: int) -> bool:
     return bool(has_few_levels and np.all(values % 1 == 0))
 
 
-def _lack_of_order(inspection: Inspection, j: int) -> _LackOfOrder:
-    """Squares between the values of column `j` off any curve, by an F test.
+def _measure_lack_of_order(inspection: Inspection, j: int) -> _LackOfOrder:
+    """F test of the variance between values of column `j` that no curve explains.
 
-    Curves are monotone ones and polynomials; linear effects of other columns are taken
-    out.
+    Curves are monotone, or polynomials. Linear effects of the other columns are removed
+    first.
     """
-    sample, column = inspection.part, inspection.table[:, j]
+    sample, column = inspection.row_subsample, inspection.table[:, j]
     _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
     is_used = counts[codes] >= _LEAST_LEVEL_ROWS
     values, codes = np.unique(column[is_used], return_inverse=True)
@@ -292,28 +309,28 @@ def _lack_of_order(inspection: Inspection, j: int) -> _LackOfOrder:
     targets = inspection.target_columns(sample.y)[is_used]
     scale = np.sqrt(weights)
     coefficients = np.linalg.lstsq(design * scale, targets * scale, rcond=None)[0]
-    squares = (weights * (targets - design @ coefficients) ** 2).sum()
-    noise = squares / max(len(targets) - design.shape[1], 1)
+    residual_squares = (weights * (targets - design @ coefficients) ** 2).sum()
+    noise = residual_squares / max(len(targets) - design.shape[1], 1)
     effects = coefficients[: len(values)]
     level_weights = (weights * indicators).sum(axis=0)
-    lacks = []  # squares off each curve, by output
+    lacks = []  # sums of squares off each curve, by output
     for effect in effects.T:
-        curves = _curves(values, effect, level_weights)
+        curves = _nearest_curves(values, effect, level_weights)
         lacks.append([level_weights @ (effect - curve) ** 2 for curve in curves])
     lack = np.sum(lacks, axis=0).min()
-    total = (level_weights @ _centred(effects, level_weights) ** 2).sum()
+    total = (level_weights @ _centre_columns(effects, level_weights) ** 2).sum()
     degrees = len(values) - 2
     pvalue = stats.f.sf(lack / degrees / max(noise, _TINY), degrees, len(targets))
     share = lack / max(total, _TINY)
     return _LackOfOrder(pvalue < _OFF_CURVES_PVALUE, share, pvalue, j)
 
 
-def _curves(
+def _nearest_curves(
     values: NDArray[np.float64],
     effects: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> tuple[NDArray[Any], ...]:
-    """The nearest polynomial, rising and falling curve."""
+    """The polynomial, the rising and the falling curve nearest to effects."""
     degree = min(len(values) - 2, 2 if len(values) < 8 else 3)
     coefficients = np.polyfit(values, effects, degree, w=np.sqrt(weights))
     rising = isotonic_regression(effects, sample_weight=weights)

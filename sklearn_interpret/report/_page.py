@@ -1,4 +1,4 @@
-"""The page of a report: a template filled, and drawings made part of it."""
+"""The HTML page of a report: its template is filled, drawings become inline SVG."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NUMBER = re.compile(
 )
 
 
-def page(report: Any) -> str:
+def page_html(report: Any) -> str:
     """Page of HTML that shows a fitted report."""
     try:
         jinja2 = import_module("jinja2")
@@ -57,7 +57,7 @@ def page(report: Any) -> str:
     style, *_ = loader.get_source(environment, "page.css")
     numbers = count()
     environment.filters["inline"] = lambda figure: _with_ids(figure.svg, next(numbers))
-    environment.filters["cell"] = _cell
+    environment.filters["cell"] = _cell_text
     environment.tests["number"] = lambda cells: all(map(_NUMBER.fullmatch, cells))
     digest = hashlib.sha256(style.encode()).digest()
     html_of_page = environment.get_template("page.html.jinja").render(
@@ -66,17 +66,17 @@ def page(report: Any) -> str:
         style=style,
         style_hash=base64.b64encode(digest).decode(),
         verdicts=Counter(check.verdict for check in report.checks_),
-        versions=_versions(),
+        versions=_library_versions(),
     )
-    return _readable(html_of_page)
+    return _replace_forbidden(html_of_page)
 
 
-def _readable(text: str) -> str:
-    """The text with a replacement character in place of forbidden ones."""
+def _replace_forbidden(text: str) -> str:
+    """The text with replacement characters in place of those that XML forbids."""
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def framed(html_of_page: str) -> str:
+def frame_page(html_of_page: str) -> str:
     """Frame with a page, for a notebook."""
     # In a frame, links within the page would lead to the page around it.
     inside = html_of_page.replace('<a href="#', '<a href="about:srcdoc#')
@@ -102,14 +102,14 @@ def _model_name(model: BaseEstimator) -> str:
     return " \N{RIGHTWARDS ARROW} ".join(names)
 
 
-def _versions() -> dict[str, str]:
+def _library_versions() -> dict[str, str]:
     """Versions of the libraries that compute a report, by name."""
     names = "sklearn_interpret", "sklearn", "numpy", "scipy", "matplotlib"
     versions = {name: import_module(name).__version__ for name in names}
     return {**versions, "Python": python_version()}
 
 
-def _cell(value: float | str) -> str:
+def _cell_text(value: float | str) -> str:
     """Text of a cell of a table: numbers with three significant digits."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, str):
@@ -140,29 +140,31 @@ def drawn(figure: Any, caption: str) -> Figure:
         # `savefig` would draw twice, once for the layout.
         canvas.print_svg(out)
     import_module("matplotlib.pyplot").close(figure)
-    return Figure(_inline_svg(out.getvalue(), caption), caption)
+    return Figure(_as_inline_svg(out.getvalue(), caption), caption)
 
 
-def _inline_svg(text: str, caption: str) -> str:
+def _as_inline_svg(text: str, caption: str) -> str:
     """matplotlib's SVG as part of a page whose policy forbids styles in attributes."""
     text = re.sub(r"<(style|metadata).*?</\1>", "", text, flags=re.DOTALL)
-    root = ElementTree.fromstring(_readable(text))
+    root = ElementTree.fromstring(_replace_forbidden(text))
     referenced = set(re.findall(r"#([\w.-]+)", text))
     for node in root.iter():
         node.tag = node.tag.removeprefix(f"{{{_SVG}}}")
-        node.attrib = _attributes(node)
+        node.attrib = _svg_attributes(node)
         # Groups of artists may have the same name, and no page has an id twice.
         if node.get("id") not in referenced:
             node.attrib.pop("id", None)
     width = float(root.attrib["viewBox"].split()[2])
     classes = ["drawing"]
-    classes += [name for name, least in _LEAST_WIDTHS.items() if width > least]
+    classes += [
+        name for name, least_width in _LEAST_WIDTHS.items() if width > least_width
+    ]
     root.attrib |= {"role": "img", "class": " ".join(classes), "xmlns": _SVG}
-    ElementTree.SubElement(root, "title").text = _readable(caption)
+    ElementTree.SubElement(root, "title").text = _replace_forbidden(caption)
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _attributes(node: Any) -> dict[str, str]:
+def _svg_attributes(node: Any) -> dict[str, str]:
     """Attributes of a node and of its style, with two decimals."""
     attributes = {key.rpartition("}")[2]: value for key, value in node.items()}
     attributes |= re.findall(r"([\w-]+): *([^;]+)", attributes.pop("style", ""))

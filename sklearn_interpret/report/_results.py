@@ -158,17 +158,17 @@ class Titled(Protocol):
 
 
 def titled(title: Any, needs: str = "") -> Callable[[Callable[..., Any]], Titled]:
-    """Give a function of an `Inspection` a title, and the names of its needs.
+    """Decorator that gives a section or a check its title and its needs.
 
-    The function returns a `SectionResult` or a `CheckResult`. Needs are those of
-    `Inspection.need`.
+    `needs` are conditions of `Inspection.need`, separated by spaces: the function is
+    called if all of them hold. It returns a `SectionResult` or a `CheckResult`.
     """
 
-    def decorated(function: Any) -> Titled:
+    def decorate(function: Any) -> Titled:
         function.title, function.needs = title, needs.split()
         return function
 
-    return decorated
+    return decorate
 
 
 def listed(names: list[str], most: int = 3) -> str:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import Explanation, RowExplanation
     from sklearn_interpret.report._inspection import Inspection
+    from sklearn_interpret.report._results import Figure
 
 # Most training rows of influence functions. Chosen by hand: more take minutes.
 _MOST_TRAINING_ROWS = 5000
@@ -40,74 +41,90 @@ _MOST_TRAINING_ROWS = 5000
 @titled("Single rows", "table")
 def rows(inspection: Inspection) -> SectionResult:
     """Contributions, profiles and counterfactuals of a few rows."""
-    background, sample = inspection.part, inspection.sample
-    position_of_kind = _positions_by_kind(inspection)
+    background, sample = inspection.row_subsample, inspection.sample
+    position_by_kind = _positions_by_kind(inspection)
     explainer = ShapleyValues(
-        inspection.frozen, subsample=inspection.n_background, **inspection.targeted
+        inspection.frozen,
+        subsample=inspection.n_background,
+        **inspection.target_parameters,
     ).fit(background.rows.native, sample_weight=background.weights)
-    positions = np.array(list(position_of_kind.values()))
-    explained, labels = sample.rows.take(positions), _row_names(sample, positions)
-    explanation = explainer.explain(explained.native)
-    counterfactuals = _counterfactuals(inspection, explained)
-    X, top, figures, n_found = sample.rows.native, inspection.top[:3], [], 0
-    another = "another prediction"
+    positions = np.array(list(position_by_kind.values()))
+    explained_rows, labels = sample.rows.take(positions), _row_labels(sample, positions)
+    explanation = explainer.explain(explained_rows.native)
+    counterfactuals = _counterfactuals(inspection, explained_rows)
+    figures, n_found = [], 0
+    outcome = "another prediction"
     if not inspection.classifies:
-        another = "a prediction beyond the median"
+        outcome = "a prediction beyond the median"
     names = [
         f"{kind} ({label if isinstance(label, str) else f'row {label}'})"
-        for kind, label in zip(position_of_kind, labels, strict=True)
+        for kind, label in zip(position_by_kind, labels, strict=True)
     ]
     for k, (name, position) in enumerate(zip(names, positions.tolist(), strict=True)):
-        waterfall = ShapleyWaterfallDisplay.from_explanation(
-            explanation, row=k, max_entries=inspection.max_features
-        )
-        response = inspection.named(explanation.response_name)
-        caption = f"{name}: contributions to the {response}"
-        figures.append(drawn(waterfall, caption))
-        profiles = CeterisParibusDisplay.from_estimator(
-            inspection.model, X, features=top, row=position, target=inspection.target
-        )
-        response = inspection.named(profiles.response_name)
-        caption = f"{name}: the {response} as one feature changes"
-        figures.append(drawn(profiles, caption))
+        figures.append(_contribution_figure(inspection, explanation, k, name))
+        figures.append(_profile_figure(inspection, position, name))
         if counterfactuals and counterfactuals[k].status[0] == "found":
             n_found += 1
             display = CounterfactualDisplay.from_explanation(
                 counterfactuals[k], row=0, background=background.rows.native
             )
-            caption = f"{name}: {_proof(counterfactuals[k], another)}"
+            caption = f"{name}: {_optimality_text(counterfactuals[k], outcome)}"
             figures.append(drawn(display, caption))
     texts = _largest_contributions(explanation)
     largest = list(map(": ".join, zip(names, texts, strict=True)))
-    response = inspection.named(explanation.response_name)
+    response = inspection.response_text(explanation.response_name)
     summary = f"Largest contributions to the {response}: {'; '.join(largest[:4])}."
     if n_found:
-        summary += f" Rows with {another} were found near {n_found} of them."
+        summary += f" Rows with {outcome} were found near {n_found} of them."
     code = "ShapleyValues(FrozenEstimator(model)).fit(X).explain(rows)"
     return SectionResult(summary, figures, code)
 
 
+def _contribution_figure(
+    inspection: Inspection, explanation: Explanation, k: int, name: str
+) -> Figure:
+    """Shapley values of row `k` of an explanation."""
+    waterfall = ShapleyWaterfallDisplay.from_explanation(
+        explanation, row=k, max_entries=inspection.max_features
+    )
+    response = inspection.response_text(explanation.response_name)
+    return drawn(waterfall, f"{name}: contributions to the {response}")
+
+
+def _profile_figure(inspection: Inspection, position: int, name: str) -> Figure:
+    """Predictions of a row of the sample as one feature changes."""
+    profiles = CeterisParibusDisplay.from_estimator(
+        inspection.model,
+        inspection.sample.rows.native,
+        features=inspection.top[:3],
+        row=position,
+        target=inspection.target,
+    )
+    response = inspection.response_text(profiles.response_name)
+    return drawn(profiles, f"{name}: the {response} as one feature changes")
+
+
 def _positions_by_kind(inspection: Inspection) -> dict[str, int]:
-    """Positions of the rows chosen, or of typical and odd ones, by their kind."""
+    """Positions of the user's rows, or of typical and unusual rows, by their kind."""
     if inspection.chosen is not None:
         return {f"Chosen row {k + 1}": i for k, i in enumerate(inspection.chosen)}
     critic, positions = inspection.critic, {}
     if inspection.has_targets:
         order = np.argsort(inspection.held_out_losses, kind="stable")
-        best, worst = inspection.held_out[order[[0, -1]]].tolist()
+        best, worst = inspection.held_out_positions[order[[0, -1]]].tolist()
         positions = {"Best predicted": best, "Worst predicted": worst}
-    indices = np.searchsorted(inspection.sample.index, inspection.part.index)
+    indices = np.searchsorted(inspection.sample.index, inspection.row_subsample.index)
     positions["Most typical"] = int(indices[critic.prototype_indices_[0]])
     if len(critic.criticism_indices_):
         positions["Most unusual"] = int(indices[critic.criticism_indices_[0]])
     return positions
 
 
-def _row_names(sample: Sample, positions: NDArray[np.intp]) -> list[Any]:
+def _row_labels(sample: Sample, positions: NDArray[np.intp]) -> list[Any]:
     """Labels of rows of a sample: those of its frame, or their positions in `X`."""
     native = sample.rows.native
-    labelled = hasattr(native, "columns") and hasattr(native, "index")
-    return (native.index if labelled else sample.index)[positions].tolist()
+    is_frame = hasattr(native, "columns") and hasattr(native, "index")
+    return (native.index if is_frame else sample.index)[positions].tolist()
 
 
 def _largest_contributions(explanation: Explanation) -> list[str]:
@@ -123,39 +140,41 @@ def _largest_contributions(explanation: Explanation) -> list[str]:
     return texts
 
 
-def _proof(explanation: RowExplanation, another: str) -> str:
-    """How near a counterfactual is known to be, in words."""
+def _optimality_text(explanation: RowExplanation, outcome: str) -> str:
+    """Whether a counterfactual of an outcome is proved to be the nearest, in words."""
     if explanation.optimal is not None and explanation.optimal[0]:
-        return f"the nearest row with {another}, proved"
+        return f"the nearest row with {outcome}, proved"
     if explanation.lower_bounds is not None:
         bound = rounded_text(explanation.lower_bounds[0], down=True)
-        return f"a row with {another}; none is nearer than {bound}"
-    return f"a row with {another}, found by search; a nearer one may exist"
+        return f"a row with {outcome}; none is nearer than {bound}"
+    return f"a row with {outcome}, found by search; a nearer one may exist"
 
 
-def _counterfactuals(inspection: Inspection, explained: Rows) -> list[RowExplanation]:
+def _counterfactuals(
+    inspection: Inspection, explained_rows: Rows
+) -> list[RowExplanation]:
     """A counterfactual of each row: another class, or the other side of the median.
 
     An empty list for classifiers with several labels for a row.
     """
     if inspection.classifies and inspection.has_several_outputs:
         return []
-    X = inspection.part.rows.native
-    sides: list[Any] = ["other"] * explained.n_rows
+    X = inspection.row_subsample.rows.native
+    sides: list[Any] = ["other"] * explained_rows.n_rows
     if not inspection.classifies:
         median = float(np.median(inspection.predictions(X)))
-        predictions = inspection.predictions(explained.native)
+        predictions = inspection.predictions(explained_rows.native)
         sides = [(median, None) if p < median else (None, median) for p in predictions]
-    # Rows of one side share a fitted search: to fit it takes longer than to explain.
-    searches = {side: _search(inspection, X, side) for side in dict.fromkeys(sides)}
+    # Rows that need the same side share a search: fitting takes longer than explaining.
+    searches = {side: _fit_search(inspection, X, side) for side in dict.fromkeys(sides)}
     return [
-        searches[side].explain(explained.take(np.array([k])).native)
+        searches[side].explain(explained_rows.take(np.array([k])).native)
         for k, side in enumerate(sides)
     ]
 
 
-def _search(inspection: Inspection, X: Any, side: Any) -> Any:
-    """A fitted search, exact where that is quick."""
+def _fit_search(inspection: Inspection, X: Any, side: Any) -> Any:
+    """A fitted search for rows on one side; an exact search where that is quick."""
     model, options = inspection.frozen, {"desired": side, "n_jobs": inspection.n_jobs}
     options |= inspection.constraints
     if not inspection.classifies:
@@ -171,17 +190,17 @@ def training(inspection: Inspection) -> SectionResult:
     """Rows that stand for the data, that look wrong, and that move the model."""
     tables, code = [], "MMDCritic().fit(X)"
     if inspection.is_table:
-        tables.append(_prototypes(inspection))
+        tables.append(_prototype_table(inspection))
     try:
         inspection.need("targets")
     except NotApplicable as reason:
         return SectionResult(str(reason), tables, code)
-    table, summary = _surprising(inspection)
+    table, summary = _surprising_rows(inspection)
     tables.append(table)
     # A frozen model was fitted to other rows.
     if inspection.is_table and inspection.folds:
         try:
-            table, sentence = _influential(inspection)
+            table, sentence = _influential_rows(inspection)
             tables.append(table)
         except UnreadableModelError:
             sentence = "Influence is shown of linear models and networks only."
@@ -191,25 +210,25 @@ def training(inspection: Inspection) -> SectionResult:
     return SectionResult(summary, tables, code)
 
 
-def _prototypes(inspection: Inspection) -> Table:
+def _prototype_table(inspection: Inspection) -> Table:
     """Table of the most typical and the most unusual rows."""
-    critic, sample = inspection.critic, inspection.part
+    critic, sample = inspection.critic, inspection.row_subsample
     positions = np.append(critic.prototype_indices_, critic.criticism_indices_)
     kinds = ["typical"] * len(critic.prototype_indices_)
     kinds += ["unusual"] * len(critic.criticism_indices_)
-    columns: dict[str, Any] = {"row": _row_names(sample, positions), "kind": kinds}
+    columns: dict[str, Any] = {"row": _row_labels(sample, positions), "kind": kinds}
     for j in inspection.top:
         columns[inspection.names[j]] = sample.rows.displayed(j)[positions]
     return Table(columns, "Rows that stand for the data, and rows unlike them")
 
 
-def _surprising(inspection: Inspection) -> tuple[Table, str]:
-    """Held-out rows with the largest losses: possible errors of the target."""
+def _surprising_rows(inspection: Inspection) -> tuple[Table, str]:
+    """Table of the held-out rows with the largest losses, and a sentence on it."""
     losses = inspection.held_out_losses
     worst = np.argsort(-losses, kind="stable")[:8]
-    positions = inspection.held_out[worst]
+    positions = inspection.held_out_positions[worst]
     responses, y = inspection.held_out_responses[worst], inspection.sample.y[positions]
-    columns = {"row": _row_names(inspection.sample, positions), "target": y.tolist()}
+    columns = {"row": _row_labels(inspection.sample, positions), "target": y.tolist()}
     if not inspection.classifies:
         columns["prediction"] = responses[:, 0].tolist()
         mean = inspection.mean_loss(inspection.losses_by_fold)
@@ -218,18 +237,19 @@ def _surprising(inspection: Inspection) -> tuple[Table, str]:
     else:
         classes = inspection.model.classes_
         columns["prediction"] = classes[responses.argmax(axis=1)].tolist()
-        of_class = responses * inspection.target_columns(y)
-        columns["its probability"] = of_class.sum(axis=1).tolist()
-        doubtful = (losses > -np.log(0.05)).sum()
+        # Targets are 1 for the row's own class and 0 for the others.
+        of_own_class = (responses * inspection.target_columns(y)).sum(axis=1)
+        columns["its probability"] = of_own_class.tolist()
+        n_doubtful = (losses > -np.log(0.05)).sum()
         sentence = (
-            f"{doubtful} of {len(losses)} rows got less than 5 % for "
+            f"{n_doubtful} of {len(losses)} rows got less than 5 % for "
             "their own class from a model that had not seen them."
         )
     return Table(columns, "Rows with the least expected targets"), sentence
 
 
-def _influential(inspection: Inspection) -> tuple[Table, str]:
-    """Rows whose removal changes the model most."""
+def _influential_rows(inspection: Inspection) -> tuple[Table, str]:
+    """Table of the rows with the most influence on the model, and a sentence on it."""
     sample = inspection.sample  # the model is at its optimum on all of them
     if sample.rows.n_rows > _MOST_TRAINING_ROWS:
         raise NotApplicable(
@@ -244,7 +264,7 @@ def _influential(inspection: Inspection) -> tuple[Table, str]:
     influence = inspector.self_influence_
     order = np.argsort(-influence, kind="stable")[:8]
     columns = {
-        "row": _row_names(sample, order),
+        "row": _row_labels(sample, order),
         "target": sample.y[order],
         "self-influence": influence[order],
     }

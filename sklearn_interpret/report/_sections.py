@@ -87,36 +87,45 @@ def overview(inspection: Inspection) -> SectionResult:
     contents: list[Figure | Table] = []
     size = f"{rows.n_rows:,} rows"
     if inspection.is_table:
-        size += f", {rows.n_columns} feature{'s'[: rows.n_columns != 1]}"
-        contents.append(_columns(rows))
+        noun = "feature" if rows.n_columns == 1 else "features"
+        size += f", {rows.n_columns} {noun}"
+        contents.append(_feature_table(rows))
     if not inspection.has_targets:
         summary = f"The model was inspected on {size}."
         if inspection.sample.y is not None:
             summary += " The rows have several targets, and scores are of one."
         return SectionResult(summary, contents)
     scores = _held_out_scores(inspection)
-    losses, skills = _losses(inspection)
+    losses, skills = _loss_table(inspection)
     columns: dict[str, Any] = {"score": list(scores)}
     columns["mean"] = [np.nanmean(by_fold) for by_fold in scores.values()]
     for k in range(len(inspection.folds)):
         columns[f"fold {k + 1}"] = [by_fold[k] for by_fold in scores.values()]
     table = Table(columns, "Scores of the model")
-    contents = [table, losses, *_predictions(inspection), *contents]
-    skill, linear_skill = skills["the model"], skills.get("a linear model")
+    contents = [table, losses, *_prediction_figures(inspection), *contents]
+    test_rows = "rows not seen in training" if inspection.folds else "the rows given"
+    texts = _score_texts(scores)
+    score_text = f"has {listed(texts)}: it " if texts else ""
     loss = "log loss" if inspection.classifies else "squared error"
-    skill_text = f"removes {skill:.0%} of the {loss} of a model without features"
-    linear_text = f"; a linear model {max(0.0, linear_skill or 0.0):.0%}."
-    if skill <= 0:
-        skill_text = "predicts no better than a model without features"
-        linear_text = "; nor does a linear model."
-        if linear_skill is not None and linear_skill > 0:
-            linear_text = f"; a linear model removes {linear_skill:.0%} of its {loss}."
-    tested_on = "rows not seen in training" if inspection.folds else "the rows given"
-    score_text = f"has {listed(texts)}: it " if (texts := _in_words(scores)) else ""
-    summary = f"On {tested_on} ({size}), the model {score_text}{skill_text}"
-    summary += "." if linear_skill is None else linear_text
+    skill_text = _skill_text(skills["the model"], skills.get("a linear model"), loss)
+    summary = f"On {test_rows} ({size}), the model {score_text}{skill_text}."
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
     return SectionResult(summary, contents, code)
+
+
+def _skill_text(skill: float, linear_skill: float | None, loss: str) -> str:
+    """The skill of the model, and of a linear model if there is one, in words."""
+    if skill > 0:
+        text = f"removes {skill:.0%} of the {loss} of a model without features"
+        if linear_skill is None:
+            return text
+        return f"{text}; a linear model {max(0.0, linear_skill):.0%}"
+    text = "predicts no better than a model without features"
+    if linear_skill is None:
+        return text
+    if linear_skill > 0:
+        return f"{text}; a linear model removes {linear_skill:.0%} of its {loss}"
+    return f"{text}; nor does a linear model"
 
 
 def _accuracy(y: Any, responses: Any, classes: Any, weights: Any) -> float:
@@ -124,7 +133,7 @@ def _accuracy(y: Any, responses: Any, classes: Any, weights: Any) -> float:
 
 
 def _roc_auc(y: Any, responses: Any, classes: Any, weights: Any) -> float:
-    """Of two classes; of more, the mean over each against the others."""
+    """Area under the curve of two classes, or mean of each class against the rest."""
     scores = responses[:, 1] if len(classes) == 2 else responses
     return roc_auc_score(
         y, scores, labels=classes, multi_class="ovr", sample_weight=weights
@@ -143,7 +152,7 @@ def _root_mean_squared_error(
 
 
 def _held_out_scores(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
-    """The usual scores by name, each (n_folds,); NaN where it is undefined."""
+    """The usual scores by name, each (n_folds,), NaN in folds where it is undefined."""
     metrics: dict[str, Callable[..., float]] = {
         "R²": _r2,
         "RMSE": _root_mean_squared_error,
@@ -153,8 +162,8 @@ def _held_out_scores(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
         metrics, classes = {"accuracy": _accuracy}, inspection.model.classes_
         if inspection.scoring:
             metrics["ROC AUC"] = _roc_auc
-    scores = {name: np.full(len(inspection.tested), np.nan) for name in metrics}
-    for k, fold in enumerate(inspection.tested):
+    scores = {name: np.full(len(inspection.test_folds), np.nan) for name in metrics}
+    for k, fold in enumerate(inspection.test_folds):
         y = inspection.sample.y[fold.test]
         responses = inspection.responses_by_fold[k]
         weights = inspection.sample.weights[fold.test]
@@ -163,10 +172,12 @@ def _held_out_scores(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
             with suppress(ValueError), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 scores[name][k] = metric(y, responses, classes, weights)
-    return {name: x for name, x in scores.items() if np.isfinite(x).any()}
+    return {
+        name: by_fold for name, by_fold in scores.items() if np.isfinite(by_fold).any()
+    }
 
 
-def _in_words(scores: dict[str, NDArray[np.float64]]) -> list[str]:
+def _score_texts(scores: dict[str, NDArray[np.float64]]) -> list[str]:
     """Each score, with its range over folds."""
     texts = []
     for name, by_fold in scores.items():
@@ -177,8 +188,8 @@ def _in_words(scores: dict[str, NDArray[np.float64]]) -> list[str]:
     return texts
 
 
-def _losses(inspection: Inspection) -> tuple[Table, dict[str, float]]:
-    """Held-out losses of the model and of simple ones, over folds; skills by model."""
+def _loss_table(inspection: Inspection) -> tuple[Table, dict[str, float]]:
+    """Held-out losses of the model and of simple models, and the skill of each."""
     losses = {"the model": inspection.losses_by_fold}
     if inspection.is_table and inspection.folds:
         losses["a linear model"] = inspection.refit_losses(inspection.linear_model)
@@ -198,68 +209,84 @@ def _losses(inspection: Inspection) -> tuple[Table, dict[str, float]]:
     return Table(columns, f"Mean loss ({kind})"), skills
 
 
-def _predictions(inspection: Inspection) -> list[Figure]:
-    """Held-out predictions against targets; residuals, or how probabilities agree."""
+def _prediction_figures(inspection: Inspection) -> list[Figure]:
+    """Held-out predictions against targets; residuals, or calibration."""
+    if inspection.classifies:
+        confusion = _confusion_figure(inspection)
+        return (
+            [confusion, _calibration_figure(inspection)]
+            if inspection.scoring
+            else [confusion]
+        )
+    y = inspection.sample.y[inspection.held_out_positions]
+    captions = {
+        "actual_vs_predicted": "Targets against predictions of held-out rows",
+        "residual_vs_predicted": "Residuals against predictions of held-out rows",
+    }
+    displays = [
+        PredictionErrorDisplay.from_predictions(
+            y,
+            inspection.held_out_responses[:, 0],
+            kind=kind,
+            subsample=500,
+            random_state=0,
+            ax=_make_axes(),
+            line_kwargs={"color": _text_colour()},
+        )
+        for kind in captions
+    ]
+    return list(map(drawn, displays, captions.values()))
+
+
+def _make_axes() -> Any:
+    """The axes of a new figure."""
     plt = import_module("matplotlib.pyplot")
+    return plt.subplots(figsize=(5, 4.2), layout="constrained")[1]
 
-    y = inspection.sample.y[inspection.held_out]
-    responses = inspection.held_out_responses
-    weights = inspection.sample.weights[inspection.held_out]
 
-    def axes() -> Any:
-        return plt.subplots(figsize=(5, 4.2), layout="constrained")[1]
+def _text_colour() -> str:
+    """Colour of lines: scikit-learn's black is not seen on a black page."""
+    return import_module("matplotlib.pyplot").rcParams["text.color"]
 
-    ink = plt.rcParams["text.color"]  # scikit-learn's black is not seen on black
-    if not inspection.classifies:
-        captions = {
-            "actual_vs_predicted": "Targets against predictions of held-out rows",
-            "residual_vs_predicted": "Residuals against predictions of held-out rows",
-        }
-        displays = [
-            PredictionErrorDisplay.from_predictions(
-                y,
-                responses[:, 0],
-                kind=kind,
-                subsample=500,
-                random_state=0,
-                ax=axes(),
-                line_kwargs={"color": ink},
-            )
-            for kind in captions
-        ]
-        return list(map(drawn, displays, captions.values()))
+
+def _confusion_figure(inspection: Inspection) -> Figure:
+    """Confusion matrix of the held-out rows."""
     classes = inspection.model.classes_
     display = ConfusionMatrixDisplay.from_predictions(
-        y,
-        classes[responses.argmax(axis=1)],
+        inspection.sample.y[inspection.held_out_positions],
+        classes[inspection.held_out_responses.argmax(axis=1)],
         labels=classes,
-        sample_weight=weights,
+        sample_weight=inspection.sample.weights[inspection.held_out_positions],
         normalize="true",
         values_format=".0%",
-        ax=axes(),
+        ax=_make_axes(),
         colorbar=False,
         cmap="Blues",
         xticks_rotation="vertical" if len(classes) > 4 else "horizontal",
     )
     caption = "Predicted classes of held-out rows, as shares of each class"
-    figures = [drawn(display, caption)]
-    if inspection.scoring:
-        column = classes.tolist().index(inspection.target) if len(classes) > 2 else -1
-        of_class = f"of class {classes[column]}"
-        shares, means = _shares_by_probability(
-            y == classes[column], responses[:, column], weights
-        )
-        display = CalibrationDisplay(shares, means, responses[:, column]).plot(
-            ax=axes()
-        )
-        display.ax_.set(
-            xlabel=f"Mean predicted probability {of_class}", ylabel=f"Share {of_class}"
-        )
-        display.ax_.get_legend().remove()
-        display.ax_.lines[0].set_color(ink)
-        caption = f"Share {of_class} against its predicted probability, held-out rows"
-        figures.append(drawn(display, caption))
-    return figures
+    return drawn(display, caption)
+
+
+def _calibration_figure(inspection: Inspection) -> Figure:
+    """Share of a class against its predicted probability, of the held-out rows."""
+    classes, positions = inspection.model.classes_, inspection.held_out_positions
+    column = classes.tolist().index(inspection.target) if len(classes) > 2 else -1
+    probabilities = inspection.held_out_responses[:, column]
+    shares, means = _shares_by_probability(
+        inspection.sample.y[positions] == classes[column],
+        probabilities,
+        inspection.sample.weights[positions],
+    )
+    display = CalibrationDisplay(shares, means, probabilities).plot(ax=_make_axes())
+    of_class = f"of class {classes[column]}"
+    display.ax_.set(
+        xlabel=f"Mean predicted probability {of_class}", ylabel=f"Share {of_class}"
+    )
+    display.ax_.get_legend().remove()
+    display.ax_.lines[0].set_color(_text_colour())
+    caption = f"Share {of_class} against its predicted probability, held-out rows"
+    return drawn(display, caption)
 
 
 def _shares_by_probability(
@@ -271,32 +298,32 @@ def _shares_by_probability(
     edges = np.unique(np.quantile(probabilities, np.linspace(0, 1, _N_BINS + 1)))
     bins = np.searchsorted(edges[1:-1], probabilities)
     total = np.bincount(bins, weights)
-    filled = total > 0
-    by_bin = [np.bincount(bins, weights * x) for x in (is_class, probabilities)]
-    return np.array(by_bin)[:, filled] / total[filled]
+    has_rows = total > 0
+    sums = [np.bincount(bins, weights * x) for x in (is_class, probabilities)]
+    return np.array(sums)[:, has_rows] / total[has_rows]
 
 
-def _columns(rows: Rows) -> Table:
+def _feature_table(rows: Rows) -> Table:
     """Kind, missing values and range of each column."""
     columns: dict[str, list[Any]] = {
         name: [] for name in ("kind", "missing", "distinct", "values")
     }
     for j in range(rows.n_columns):
-        row_codes, labels = rows.encode_column(j)
-        counts = np.bincount(row_codes, minlength=len(labels))
+        codes, labels = rows.encode_column(j)
+        counts = np.bincount(codes, minlength=len(labels))
         missing = np.array([is_missing(label) for label in labels])
-        codes = np.flatnonzero(counts * ~missing)
+        present = np.flatnonzero(counts * ~missing)  # codes of levels with rows
         is_number = rows.are_numbers[j] and not rows.is_categorical(j)
         values = ""
         if is_number:
-            ends = (*codes[:1], *codes[-1:])  # none if all are missing
+            ends = (*present[:1], *present[-1:])  # empty if all values are missing
             values = " to ".join(value_text(labels[code]) for code in ends)
-        elif len(codes):
-            values = f"most often {labels[codes[counts[codes].argmax()]]}"
+        elif len(present):
+            values = f"most often {labels[present[counts[present].argmax()]]}"
         kind = "number" if rows.dates(j) is None else "date"
         columns["kind"].append(kind if is_number else "category")
         columns["missing"].append(f"{counts[missing].sum() / rows.n_rows:.1%}")
-        columns["distinct"].append(len(codes))
+        columns["distinct"].append(len(present))
         columns["values"].append(values)
     return Table({"feature": rows.names, **columns}, "Features")
 
@@ -349,14 +376,14 @@ def importance(inspection: Inspection) -> SectionResult:
 
 
 def _sage_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]:
-    """Shares of SAGE values of the most important features, over folds, and errors."""
+    """Columns of the table: SAGE values as shares of their sum, with half-widths."""
     if inspection.classifies and not inspection.scoring:  # SAGE needs probabilities
         return {}
     players = inspection.order[:_SAGE_FEATURES]
     other_columns = inspection.order[_SAGE_FEATURES:]
     groups = {"other features": other_columns} if len(other_columns) > 1 else None
     by_fold = []
-    for fold in inspection.informed:
+    for fold in inspection.scorable_folds:
         test = inspection.test_sample(fold).draw(
             _SAGE_ROWS, inspection.seed, stratified=inspection.classifies
         )
@@ -365,9 +392,10 @@ def _sage_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]
             subsample=min(_SAGE_BACKGROUND, test.rows.n_rows),
             feature_groups=groups,
             n_permutations=4,
-            **inspection.seeded,
+            **inspection.random_parameters,
         ).fit(test.rows.native, test.y, sample_weight=test.weights)
         by_fold.append([*sage.feature_importances_[players], sage.loss_reduction_])
+    # (n_folds, n_players + 1): the last column has the sums of the values.
     values = np.array(by_fold)
     *means, total = np.mean(values, axis=0)
     if not total > inspection.half_width(values)[-1]:
@@ -382,22 +410,22 @@ def _sage_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]
 
 
 def _drop_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]:
-    """Drop-column importance in the folds, where the model is fitted quickly."""
+    """Columns of the table: drop-column importance, if the model is fitted quickly."""
     if not inspection.refits_quickly:
         return {}
     sample, model = inspection.sample, inspection.frozen
     params = inspection.fit_parameters(sample.index)
     weights = params.pop(weight_parameter(model) or "sample_weight", None)
     if weights is None and np.ptp(sample.weights) > 0:
-        weights = sample.weights  # the model takes none, the score does
+        weights = sample.weights  # the model takes no weights, the score does
     importance = DropColumnImportance(
         model,
         cv=[
             (fold.train, inspection.test_positions(fold))
-            for fold in inspection.informed
+            for fold in inspection.scorable_folds
         ],
         scoring=inspection.scoring,
-        feature_groups=inspection.groups,
+        feature_groups=inspection.grouped_others,
         n_jobs=inspection.n_jobs,
     ).fit(sample.rows.native, sample.y, sample_weight=weights, **params)
     widths = np.zeros(len(inspection.names))
@@ -416,8 +444,8 @@ def _drop_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]
 @titled("How it moves", "table")
 def effects(inspection: Inspection) -> SectionResult:
     """Accumulated local effects, and regions in which curves differ."""
-    sample = inspection.part
-    # A classifier has one output for a class; of a regressor all are shown.
+    sample = inspection.row_subsample
+    # The effects on one class are shown, or on all outputs of a regressor.
     target = inspection.target if inspection.classifies else None
     X = sample.rows.native
     options: dict[str, Any] = {
@@ -432,12 +460,13 @@ def effects(inspection: Inspection) -> SectionResult:
         ale = AccumulatedLocalEffectsDisplay.from_estimator(
             inspection.model, X, **options
         )
-    response = inspection.named(ale.response_name)
+    response = inspection.response_text(ale.response_name)
     outputs = [response]
     if not inspection.classifies and inspection.target is not None:
         outputs = [f"prediction of output {k}" for k in ale.output_names or ()]
-    several = len(outputs) > 1
-    caption = f"Accumulated local effects on the {'predictions' * several or response}"
+    has_several_outputs = len(outputs) > 1
+    subject = "predictions" if has_several_outputs else response
+    caption = f"Accumulated local effects on the {subject}"
     figures = [drawn(ale, caption)]
     texts = [
         _direction_text(ale, k, name) for k, name in enumerate(outputs[:_MOST_OUTPUTS])
@@ -445,16 +474,18 @@ def effects(inspection: Inspection) -> SectionResult:
     summary = f"On average, {'; '.join(texts)}."
     if len(outputs) > len(texts):
         summary += f" Of {len(outputs)} outputs, these are the first {len(texts)}."
-    regions = inspection.regions
-    pairs = zip(regions.effect_names_, regions.regions_, strict=True)
-    divided: list[Any] = [name for name, of_effect in pairs if len(of_effect) > 1]
-    for name in divided[:2]:
-        display = RegionalEffectDisplay.from_estimator(regions, X, name)
+    regional = inspection.regional_effects
+    pairs = zip(regional.effect_names_, regional.regions_, strict=True)
+    split_features: list[Any] = [
+        name for name, of_feature in pairs if len(of_feature) > 1
+    ]
+    for name in split_features[:2]:
+        display = RegionalEffectDisplay.from_estimator(regional, X, name)
         caption = f"Regions in which the effect of {name} on the {response} differs"
         figures.append(drawn(display, caption))
-    if divided:
-        summary += f" Regions differ in the effect of {listed(divided)}"
-        summary += f" on the {response}." if several else "."
+    if split_features:
+        summary += f" Regions differ in the effect of {listed(split_features)}"
+        summary += f" on the {response}." if has_several_outputs else "."
     code = "AccumulatedLocalEffectsDisplay.from_cv_results(cv_results, X)"
     return SectionResult(summary, figures, code)
 
@@ -474,7 +505,7 @@ def _cv_results(inspection: Inspection) -> dict[str, Any] | None:
 def _direction_text(
     display: AccumulatedLocalEffectsDisplay, output: int, response: str
 ) -> str:
-    """The direction of the largest effects on an output, in words."""
+    """The direction of the numeric features' effects on an output, in words."""
     curves = {
         name: np.atleast_2d(effect)[output]
         for name, effect, (is_category,) in zip(
@@ -483,16 +514,18 @@ def _direction_text(
             display.categorical or (),
             strict=True,
         )
-        if np.size(effect) and not is_category  # without values there is no curve
+        if np.size(effect) and not is_category  # no values, no curve
     }
-    sizes = {name: np.ptp(curve) for name, curve in curves.items()}
-    rounding = 1e-12 * max(sizes.values(), default=0.0)
+    ranges = {name: np.ptp(curve) for name, curve in curves.items()}
+    rounding = 1e-12 * max(ranges.values(), default=0.0)
     texts = []
-    for name, size in sizes.items():
-        if size > rounding:
-            net = (curves[name][-1] - curves[name][0]) / size
-            direction = "up" if net > 0.8 else "down" if net < -0.8 else "up and down"
-            texts.append(f"{direction} by {number_text(size)} with {name}")
+    for name, curve_range in ranges.items():
+        if curve_range > rounding:
+            net_change = (curves[name][-1] - curves[name][0]) / curve_range
+            direction = "up and down"
+            if abs(net_change) > 0.8:
+                direction = "up" if net_change > 0 else "down"
+            texts.append(f"{direction} by {number_text(curve_range)} with {name}")
     if not texts:
         return f"no numeric feature moves the {response}"
     return f"the {response} goes {listed(texts)}"
@@ -501,25 +534,26 @@ def _direction_text(
 @titled("What works together", "table columns")
 def interactions(inspection: Inspection) -> SectionResult:
     """Functional decomposition into effects of single features and pairs."""
-    sample = inspection.small_part
+    sample = inspection.small_row_subsample
     decomposition = FunctionalDecomposition(
         inspection.frozen,
-        feature_groups=inspection.groups,
+        feature_groups=inspection.grouped_others,
         subsample=inspection.n_background,
-        **inspection.targeted,
+        **inspection.target_parameters,
     ).fit(sample.rows.native, sample_weight=sample.weights)
     explanation = decomposition.explain(sample.rows.native)
     shares = decomposition.shares_
     if not (np.any(shares) or decomposition.unexplained_):
         return SectionResult("The prediction is the same for all rows.")
-    sizes = np.array([len(players) for players in decomposition.interactions_])
+    orders = np.array([len(players) for players in decomposition.interactions_])
     display = FunctionalDecompositionDisplay.from_explanation(explanation)
     caption = "Shares of the variance of predictions, and the largest parts"
     figures = [drawn(display, caption)]
-    of_singles, of_pairs = shares[sizes == 1].sum(), np.where(sizes == 2, shares, 0)
-    strongest = np.abs(of_pairs).argmax()
-    summary = f"Single features explain {of_singles:.0%} of the variance of predictions"
-    if abs(of_pairs[strongest]) < 0.001:
+    main_share = shares[orders == 1].sum()
+    pair_shares = np.where(orders == 2, shares, 0)
+    strongest = np.abs(pair_shares).argmax()
+    summary = f"Single features explain {main_share:.0%} of the variance of predictions"
+    if abs(pair_shares[strongest]) < 0.001:
         summary = f"{summary}; no pair adds 0.1 %."
         return SectionResult(summary, figures, _DECOMPOSITION_CODE)
     network = InteractionNetworkDisplay.from_explanation(explanation)
@@ -527,24 +561,23 @@ def interactions(inspection: Inspection) -> SectionResult:
     first, second = (
         decomposition.player_names_[j] for j in decomposition.interactions_[strongest]
     )
-    summary += (
-        f"; the strongest pair, {first} and {second}, adds {of_pairs[strongest]:.1%}."
-    )
+    share = pair_shares[strongest]
+    summary += f"; the strongest pair, {first} and {second}, adds {share:.1%}."
     return SectionResult(summary, figures, _DECOMPOSITION_CODE)
 
 
 @titled("Simple models that follow it", "table")
 def surrogates(inspection: Inspection) -> SectionResult:
     """A linear and a tree surrogate with their fidelity."""
-    sample, figures, fidelities = inspection.part, [], {}
-    linear = inspection.linear_surrogate
-    for name, surrogate in (("a linear model", linear), ("a tree of depth 3", None)):
+    sample, figures, fidelities = inspection.row_subsample, [], {}
+    linear, tree = inspection.linear_surrogate, None  # the default is such a tree
+    for name, surrogate in (("a linear model", linear), ("a tree of depth 3", tree)):
         inspector = GlobalSurrogate(
             inspection.frozen,
             surrogate=surrogate,
             min_fidelity=0.0,
             target=inspection.target if inspection.classifies else None,
-            **inspection.seeded,
+            **inspection.random_parameters,
         ).fit(sample.rows.native, sample_weight=sample.weights)
         fidelities[name] = inspector.fidelity_
         display = GlobalSurrogateDisplay.from_estimator(inspector, sample.rows.native)
@@ -556,10 +589,13 @@ def surrogates(inspection: Inspection) -> SectionResult:
         raise NotApplicable("The prediction is the same for all rows.")
     texts = [f"{name} with R² {value:.2f}" for name, value in fidelities.items()]
     best = max(fidelities.values())
-    trust = "a fair likeness" if best > 0.6 else "do not read them as the model"
-    trust = "a close likeness" if best > 0.9 else trust
+    trust = "do not read them as the model"
+    if best > 0.6:
+        trust = "a close likeness" if best > 0.9 else "a fair likeness"
     response = (
-        inspection.named("predictions") if inspection.classifies else "predictions"
+        inspection.response_text("predictions")
+        if inspection.classifies
+        else "predictions"
     )
     summary = f"The model's {response} are followed by {listed(texts)} ({trust})."
     code = "GlobalSurrogate(FrozenEstimator(model)).fit(X)"

@@ -55,7 +55,7 @@ class BayesianRule(Rule):
     coverage : float
         Share of the rows of `fit`, by weight, that the rule decides on.
     precision : float, default=None
-        Share of the predicted class among these; None where there are none.
+        Share of the predicted class among these rows; None if it decides on no row.
     shares : tuple of float, default=None
         Posterior mean of the share of each class where the rule decides.
     n_rows : float, default=None
@@ -265,15 +265,15 @@ class BayesianRuleListClassifier(RuleListClassifier):
             # `gammaln` of a subnormal number is infinite.
             alpha=max(float(self.alpha), np.finfo(float).tiny),
         )
-        chains = self._sampled_chains(posterior)
-        lists = [sampled for chain in chains for sampled, _ in chain]
-        logs = np.array([[log for _, log in chain] for chain in chains])
+        chains = self._sample_chains(posterior)
+        lists = [rule_list for chain in chains for rule_list, _ in chain]
+        self.log_posteriors_ = np.array([[log for _, log in chain] for chain in chains])
+        self.r_hat_ = r_hat(self.log_posteriors_)
         rules = [space.conditions(rule) for rule in mined.rules]
         self.posterior_ = [
-            (tuple(rules[i] for i in sampled_list), count / len(lists))
-            for sampled_list, count in Counter(lists).most_common()
+            (tuple(rules[i] for i in rule_list), count / len(lists))
+            for rule_list, count in Counter(lists).most_common()
         ]
-        self.log_posteriors_, self.r_hat_ = logs, r_hat(logs)
         if self.r_hat_ > _LARGEST_R_HAT:
             warn(
                 f"Raise n_samples={self.n_samples} or n_chains={self.n_chains}: the "
@@ -285,10 +285,10 @@ class BayesianRuleListClassifier(RuleListClassifier):
         _, best_list = posterior.best
         return [rules[i] for i in best_list]
 
-    def _sampled_chains(
+    def _sample_chains(
         self, posterior: RuleListPosterior
     ) -> list[list[tuple[tuple[int, ...], float]]]:
-        """Each chain's lists after burn-in, with their logarithmic posteriors."""
+        """The lists of each chain after burn-in, with their logarithmic posteriors."""
         random = check_random_state(self.random_state)
         n_settling = self.n_samples // _SETTLING_FRACTION
         annealing = self.n_samples - n_settling, _FIRST_POWER
@@ -299,21 +299,21 @@ class BayesianRuleListClassifier(RuleListClassifier):
             for _ in with_progress(range(self.n_chains)):
                 steps = gibbs_chain(posterior, n_steps, random, first_list, first_power)
                 chains.append(list(with_progress(steps, n_steps)))
-            # Means, not the last values, which may be peaks.
+            # The best chain has the largest mean: its last value may be a peak.
             means = [
                 np.mean([log for _, log in chain[-n_settling:]]) for chain in chains
             ]
             first_list, _ = chains[int(np.argmax(means))][-1]
         return chains
 
-    def _rule(
+    def _make_rule(
         self,
         conditions: tuple[Condition, ...],
         sums: NDArray[np.float64],
         all_sums: NDArray[np.float64],
         class_weights: NDArray[np.float64],
     ) -> Rule:
-        rule = super()._rule(conditions, sums, all_sums, class_weights)
+        rule = super()._make_rule(conditions, sums, all_sums, class_weights)
         # The posterior of shares is a Dirichlet distribution: a beta one of each share.
         counts = class_weights * (sums if sums.any() else all_sums) + self.alpha
         shares = low = high = counts / counts.sum()

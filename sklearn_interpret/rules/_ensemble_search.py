@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
     from sklearn_interpret._model.rows.base import Rows
 
-# Standard deviation of a linear term before the penalty: that of a rule, on average
-# over coverages from 0 to 1 (Friedman & Popescu 2008).
+# Standard deviation of a linear term before the penalty: the mean standard deviation of
+# rules, over coverages from 0 to 1 (Friedman & Popescu 2008).
 _SPREAD = 0.4
 # Relative standard deviation below which a column is constant but for rounding.
 _CONSTANT = 1e-10
-# Parts of a weight below this share are rounding errors of cumulated weights.
+# Differences of cumulated weights below this share of a weight are rounding errors.
 _ROUNDING = 1e-9
 # Most rules of a fold, chosen by hand: limits the time of cross-validation, where each
 # fold grows rules and solves the lasso for each penalty.
@@ -127,16 +127,17 @@ class EnsembleSearch:
     def find(
         self, target: Target, n_folds: int, random: np.random.RandomState
     ) -> SparseSum:
-        """The sum whose penalty is best for rows that were left out."""
+        """The sum whose penalty is best for rows that folds leave out."""
         seed = random.randint(np.iinfo(np.int32).max)
         progress = phases(3)
         next(progress)
-        candidates = self._candidates(target.values, self.weights, seed)
+        candidates = self._make_candidates(target.values, self.weights, seed)
         lasso = candidates.lasso
         penalties = lasso.penalties()
-        weights_out = _weights_out(target.values, self.weights, n_folds, random)
+        weights_by_fold = _deal_weights(target.values, self.weights, n_folds, random)
         folds = [
-            self._fold(target.values, out, seed) for out in with_progress(weights_out)
+            self._make_fold(target.values, weights_out, seed)
+            for weights_out in with_progress(weights_by_fold)
         ]
         next(progress)
         best = best_penalty(penalties, folds, self.loss) if folds else 0
@@ -144,14 +145,14 @@ class EnsembleSearch:
         for penalty in with_progress(penalties[1 : best + 1]):
             lasso.solve(penalty)
         terms = [
-            _times(self._term(candidates, k), lasso.coefficients[k], target)
+            _scale_term(self._make_term(candidates, k), lasso.coefficients[k], target)
             for k in np.flatnonzero(lasso.coefficients).tolist()
         ]
         terms.sort(key=attrgetter("importance"), reverse=True)
         intercept = target.origin + target.unit * lasso.intercept
         return SparseSum(intercept, target.unit * penalties[best], terms)
 
-    def _candidates(
+    def _make_candidates(
         self, targets: NDArray[np.float64], weights: NDArray[np.float64], seed: int
     ) -> Candidates:
         """Rules grown by some weights, the columns of all rows, and the lasso."""
@@ -162,31 +163,31 @@ class EnsembleSearch:
         masks = [rule_mask(table.ranks, rule) for rule in rules]
         entries = [*masks, *(column.values for column in self.linear)]
         columns = np.array(entries, dtype=np.float64).reshape(-1, len(targets)).T
-        used = np.flatnonzero(weights)
-        shares = shares_of(weights[used])
-        lasso = LassoProblem(columns[used], targets[used], shares, self.loss)
+        weighted = np.flatnonzero(weights)
+        shares = shares_of(weights[weighted])
+        lasso = LassoProblem(columns[weighted], targets[weighted], shares, self.loss)
         return Candidates(table, rules, columns, lasso)
 
-    def _fold(
-        self, targets: NDArray[np.float64], out: NDArray[np.float64], seed: int
+    def _make_fold(
+        self, targets: NDArray[np.float64], weights_out: NDArray[np.float64], seed: int
     ) -> LassoFold:
-        """The problem of a fold that leaves out the weights `out` (n_rows,).
+        """The problem of a fold that leaves out `weights_out` (n_rows,).
 
-        It grows rules of its own: rules that have seen the targets of a row would fit
-        them too well.
+        The fold grows rules of its own: rules that have seen the targets of a row would
+        fit them too well.
         """
         max_rules = min(self.growth.max_rules, _MAX_RULES_OF_FOLD)
         search = replace(self, growth=self.growth._replace(max_rules=max_rules))
-        candidates = search._candidates(targets, self.weights - out, seed)
-        is_out = out > 0
+        candidates = search._make_candidates(targets, self.weights - weights_out, seed)
+        is_out = weights_out > 0
         return LassoFold(
             candidates.lasso,
             candidates.columns[is_out],
             targets[is_out],
-            (out * self.class_weights)[is_out],
+            (weights_out * self.class_weights)[is_out],
         )
 
-    def _term(self, candidates: Candidates, k: int) -> WeightedRule | LinearTerm:
+    def _make_term(self, candidates: Candidates, k: int) -> WeightedRule | LinearTerm:
         """The rule or linear term of a column, with the coefficient 1."""
         if k >= len(candidates.rules):
             return self.linear[k - len(candidates.rules)].term
@@ -202,7 +203,7 @@ class EnsembleSearch:
         )
 
 
-def _times(
+def _scale_term(
     term: WeightedRule | LinearTerm, coefficient: float, target: Target
 ) -> WeightedRule | LinearTerm:
     """A rule or linear term times its coefficient, in the unit of the target."""
@@ -218,7 +219,7 @@ def _times(
 def linear_terms(
     rows: Rows, columns: list[int], weights: NDArray[np.float64], trim: float
 ) -> list[LinearColumn]:
-    """Linear terms of columns of numbers, but for constant ones, all of one spread.
+    """Linear terms of columns of numbers that vary, all of one standard deviation.
 
     Weights sum to one.
     """
@@ -244,15 +245,16 @@ def linear_terms(
     return terms
 
 
-def _weights_out(
+def _deal_weights(
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
     n_folds: int,
     random: np.random.RandomState,
 ) -> list[NDArray[np.float64]]:
-    """Weights (n_rows,) that each fold leaves out; all folds have like targets.
+    """Weights (n_rows,) that each fold leaves out.
 
-    Copies of rows, sorted by their targets, are dealt out to the folds in turn.
+    Copies of rows, sorted by their targets, are dealt out to the folds in turn: all
+    folds have similar targets.
     """
     n_folds = min(n_folds, int(weights.sum()))
     if n_folds < 2 or targets.min() == targets.max():
@@ -262,13 +264,15 @@ def _weights_out(
     rounds, remainder = np.divmod(n_dealt, n_folds)
     folds = []
     for k in range(n_folds):
-        dealt_to_fold = rounds + np.clip(remainder - k, 0, 1)
-        out = np.empty(len(targets))
-        out[order] = np.diff(dealt_to_fold)
-        # Parts of a row are all, nothing, or more than rounding.
-        out = np.where(out < _ROUNDING * weights, 0.0, out)
-        folds.append(np.where(weights - out < _ROUNDING * weights, weights, out))
-    return [out for out in folds if out.any() and (out < weights).any()]
+        n_dealt_to_fold = rounds + np.clip(remainder - k, 0, 1)
+        weights_out = np.empty(len(targets))
+        weights_out[order] = np.diff(n_dealt_to_fold)
+        # Rounding errors are no part of a row that is left out, or left in.
+        smallest = _ROUNDING * weights
+        weights_out = np.where(weights_out < smallest, 0.0, weights_out)
+        is_all_out = weights - weights_out < smallest
+        folds.append(np.where(is_all_out, weights, weights_out))
+    return [fold for fold in folds if fold.any() and (fold < weights).any()]
 
 
 def boosted_rules(
@@ -303,13 +307,13 @@ def boosted_rules(
     list of tuple of (column, first, last)
         Intervals of ranks.
     """
-    used = np.flatnonzero(weights)
+    weighted = np.flatnonzero(weights)  # rows of positive weight
     ranks = np.ascontiguousarray(table.ranks.T)
     scores = np.full((len(targets), 1), constant_score(loss, targets, weights))
     targets, n_trees_in_vain = targets[:, None], 0
     rules: dict[bytes, tuple[Condition, ...]] = {}
     while len(rules) < growth.max_rules and n_trees_in_vain < _MAX_TREES_IN_VAIN:
-        index = _drawn_rows(used, weights, random)
+        index = _draw_rows(weighted, weights, random)
         # scikit-learn takes no number of leaves above 2**63.
         n_more_leaves = min(random.exponential(growth.tree_size - 2), len(targets))
         n_leaves = 2 + int(n_more_leaves)
@@ -317,18 +321,21 @@ def boosted_rules(
         tree = DecisionTreeRegressor(
             max_leaf_nodes=n_leaves, max_depth=n_leaves - 1, random_state=random
         )
+        # Grow a tree on the negative slopes of the loss.
         residuals = -loss.slopes(targets, scores)[:, 0]
         with config_context(skip_parameter_validation=True):
             tree.fit(ranks[index], residuals[index, None], check_input=False)
         leaf, n_nodes = tree.tree_.apply(ranks), tree.tree_.node_count
+        # Add a Newton step for each leaf to the scores.
         curvatures = loss.curvatures(targets[index], scores[index])[:, 0, 0]
         slope = np.bincount(leaf[index], residuals[index], n_nodes)
         curvature = np.bincount(leaf[index], curvatures + _CURVATURE, n_nodes)
         steps = np.divide(slope, curvature, out=np.zeros(n_nodes), where=curvature > 0)
         scores[:, 0] += growth.learning_rate * steps[leaf]
+        # Keep the rules of nodes that hold for new sets of rows.
         n_rules_before = len(rules)
         for rule in table.rules(tree)[1:]:
-            mask = rule_mask(table.ranks, rule)[used]
+            mask = rule_mask(table.ranks, rule)[weighted]
             if mask.any() and not mask.all():
                 # A rule and its complement have the same key.
                 rules.setdefault(np.packbits(mask ^ mask[0]).tobytes(), rule)
@@ -338,16 +345,19 @@ def boosted_rules(
     return list(rules.values())[: growth.max_rules]
 
 
-def _drawn_rows(
-    used: NDArray[np.intp], weights: NDArray[np.float64], random: np.random.RandomState
+def _draw_rows(
+    weighted: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    random: np.random.RandomState,
 ) -> NDArray[np.intp]:
-    """Drawn rows, each as often as it is drawn: a weight is as good as copies."""
-    order = random.permutation(used)
-    ends = np.cumsum(weights[order])
-    n_rows = ends[-1]
+    """Rows drawn, each as often as it is drawn: a weight counts as copies of a row."""
+    order = random.permutation(weighted)
+    cumulated = np.cumsum(weights[order])
+    n_rows = cumulated[-1]
     # Friedman & Popescu (2008), section 3.3.
     n_drawn = np.ceil(min(n_rows / 2, 100 + 6 * np.sqrt(n_rows)))
     # Systematic sampling: evenly spaced points in the rows' intervals of cumulated
     # weight, from a random start.
-    n_points_before = (ends * n_drawn / n_rows + random.random_sample()).astype(np.intp)
+    n_points_before = cumulated * n_drawn / n_rows + random.random_sample()
+    n_points_before = n_points_before.astype(np.intp)
     return order.repeat(np.diff(n_points_before, prepend=0))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._core.statistics.score_losses import Loss
 
-# Number of penalties, and the last as a share of the first: those of scikit-learn's
+# Number of penalties, and the last as a share of the first: as in scikit-learn's
 # `LassoCV`.
 _N_PENALTIES = 100
 _LAST_SHARE = 1e-3
@@ -36,8 +36,8 @@ _MIN_CURVATURE = 1e-5
 # most a quarter of it, or after this number of steps, where a few are usual.
 _MIN_SCORE_CHANGE = 1e-4
 _MAX_NEWTON_STEPS = 25
-# A step is halved at most nine times: where none of ten sizes lowers the objective by
-# more than rounding, the coefficients are as good as they get.
+# A step is halved at most nine times: if no size lowers the objective by more than
+# rounding, the coefficients are as good as they get.
 _N_STEP_SIZES = 10
 _MIN_DECREASE = 1e-10
 # A column that was left out is taken in where its slope exceeds the penalty by more
@@ -124,7 +124,7 @@ class LassoProblem:
     def _solve_squares(
         self, active: NDArray[np.intp], penalty: float
     ) -> NDArray[np.float64]:
-        """Solve for the coefficients of the active columns; the slopes along all.
+        """Solve for the coefficients of the active columns; slopes along all columns.
 
         Products of the columns, computed once, replace the rows.
         """
@@ -148,17 +148,17 @@ class LassoProblem:
     def _solve_by_newton(
         self, active: NDArray[np.intp], penalty: float
     ) -> NDArray[np.float64]:
-        """Solve for the coefficients of the active columns; the slopes along all."""
+        """Solve for coefficients of the active columns; slopes along all columns."""
         columns = self._columns[:, active]
         for _ in range(_MAX_NEWTON_STEPS):
             curvatures = np.maximum(self._curvatures(), _MIN_CURVATURE)
             row_weights = self._weights * curvatures
-            slopes, total = self._score_slopes(), row_weights.sum()
+            slopes, total_weight = self._score_slopes(), row_weights.sum()
             coefficients = self.coefficients[active]
             # Least squares to these targets have the slopes and curvatures of the loss.
             targets = columns @ coefficients - slopes / row_weights
-            targets -= row_weights @ targets / total
-            means = row_weights @ columns / total
+            targets -= row_weights @ targets / total_weight
+            means = row_weights @ columns / total_weight
             solution = _lasso_from_products(
                 _centred_gram(columns, row_weights, means),
                 (row_weights * targets) @ columns,
@@ -167,7 +167,7 @@ class LassoProblem:
                 penalty,
             )
             change = solution - coefficients
-            intercept_change = -slopes.sum() / total - means @ change
+            intercept_change = -slopes.sum() / total_weight - means @ change
             score_change = intercept_change + columns @ change
             step = self._step_size(coefficients, change, score_change, penalty)
             self.coefficients[active] = coefficients + step * change
@@ -215,8 +215,8 @@ def _lasso_from_products(
 ) -> NDArray[np.float64]:
     """Coefficients of the lasso, from products of the centred columns and targets.
 
-    `gram` are those of the columns with each other, `products` with the targets, and
-    `sum_of_squares` of the targets with themselves.
+    `gram` has the products of the columns with each other, `products` the products of
+    the columns with the targets, and `sum_of_squares` is that of the targets.
     """
     # Of `X` and `y` scikit-learn reads the number of rows, which multiplies the
     # penalty, and the sum of squares of `y` alone: one row of that size is enough.

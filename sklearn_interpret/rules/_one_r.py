@@ -140,21 +140,24 @@ class OneRClassifier(RuleListClassifier):
         for j, codes in enumerate(space.table.codes):
             sums = np.zeros((len(space.values[j]) + 1, len(self.classes_)))
             np.add.at(sums, (codes, sample.y), weights)
-            bins.append(self._bins(space, j, sums, class_weights))
-            n_right = sum(sums[low : end + 1].sum(0).max() for low, end in bins[j])
-            errors.append(1 - n_right / weights.sum())
+            bins.append(self._bins_of_column(space, j, sums, class_weights))
+            # In each bin the majority class is predicted.
+            right_weight = sum(
+                sums[first : last + 1].sum(axis=0).max() for first, last in bins[j]
+            )
+            errors.append(1 - right_weight / weights.sum())
         self.errors_ = np.array(errors)
-        # Of sums of weights that are equal but for rounding, the first.
+        # The first of the columns whose errors are smallest, to rounding.
         best = int(np.argmax(self.errors_ <= self.errors_.min() + 1e-12))
         self.feature_ = best
         all_values = 0, len(space.values[best]) - 1  # no condition on known values
         return [
-            (space.condition(best, low, high),)
-            for low, high in bins[best]
-            if (low, high) != all_values
+            (space.condition(best, first, last),)
+            for first, last in bins[best]
+            if (first, last) != all_values
         ]
 
-    def _bins(
+    def _bins_of_column(
         self,
         space: ConditionSpace,
         j: int,
@@ -166,11 +169,13 @@ class OneRClassifier(RuleListClassifier):
         `sums` (n_values + 1, n_classes) are weights by code, of missing values last.
         """
         codes = np.flatnonzero(sums.any(axis=1)).tolist()
-        missing = len(space.values[j])
-        bins = [(code, code) for code in codes if code < missing]
+        missing_code = len(space.values[j])
+        bins = [(code, code) for code in codes if code < missing_code]
         if bins and not space.nominal[j]:
             if self.strategy == "uniform":
                 bins = uniform_bins(np.asarray(space.values[j]), self.n_bins)
             else:
                 bins = majority_bins(sums[:-1], self.min_bin_size * class_weights)
-        return [*bins, (missing, missing)] if missing in codes else bins
+        if missing_code in codes:
+            bins = [*bins, (missing_code, missing_code)]
+        return bins

@@ -25,7 +25,7 @@ class OrderedTable(NamedTuple):
     space : ConditionSpace
         The conditions that codes stand for.
     ranks : ndarray of shape (n_columns, n_rows), float32
-        Of known values from 0; -1 of levels that have no weight.
+        Ranks of known values, from 0; -1 for levels that have no weight.
     n_known : ndarray of shape (n_columns,), int
         Number of ranks of known values. The rank of a missing value is twice this
         number, so far above that a tree's threshold between the two, in their middle,
@@ -59,23 +59,27 @@ class OrderedTable(NamedTuple):
             means = np.bincount(codes[j], weights * targets, len(sums))[used]
             levels[j] = used[np.argsort(means / sums[used], kind="stable")]
             n_known[j] = len(used)
-            rank_of_code = np.full(len(sums), -1)
+            rank_of_code = np.full(len(sums), -1)  # of levels without weight
             rank_of_code[levels[j]] = np.arange(len(used))
-            rank_of_code[-1] = 2 * len(used)
+            rank_of_code[-1] = 2 * len(used)  # of missing values
             ranks[j] = rank_of_code[codes[j]]
         return cls(space, ranks.astype(np.float32), n_known, levels)
 
     def rules(self, tree: BaseDecisionTree) -> list[tuple[RankInterval, ...]]:
-        """The path to each node of a tree on the ranks, as intervals of these."""
+        """The path to each node of a tree on the ranks, as intervals of ranks."""
         nodes = tree.tree_
         children = nodes.children_left, nodes.children_right
         return node_rules(*children, nodes.feature, nodes.threshold, self.n_known)
 
     def conditions(self, rule: tuple[RankInterval, ...]) -> tuple[Condition, ...]:
         """A rule of intervals of ranks, as a tuple of `Condition`."""
-        return tuple(self.space.of_codes(j, self._codes(j, *ends)) for j, *ends in rule)
+        return tuple(
+            self.space.of_codes(j, self._codes_of_ranks(j, *ends)) for j, *ends in rule
+        )
 
-    def _codes(self, j: int, first: int, last: int) -> range | NDArray[np.intp]:
+    def _codes_of_ranks(
+        self, j: int, first: int, last: int
+    ) -> range | NDArray[np.intp]:
         """Codes of the ranks of a column from first to last, ascending."""
         if first >= self.n_known[j]:
             return self.space.table.n_known[[j]]

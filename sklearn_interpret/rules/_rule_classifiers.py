@@ -66,35 +66,35 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
     def _find_rules(
         self, space: ConditionSpace, sample: Sample, class_weights: NDArray[np.float64]
     ) -> list[tuple[Condition, ...]]:
-        """Tuples of `Condition`, as they are asked, without the default."""
+        """Conditions of each rule, in the order of the list, without the default."""
 
     def _fit(self, sample: Sample) -> None:
         space = self._condition_space(sample.rows)
         class_weights = class_weights_of(self, sample)
         rules = self._find_rules(space, sample, class_weights)
-        self.rules_ = self._in_order(rules, sample, class_weights)
+        self.rules_ = self._order_rules(rules, sample, class_weights)
         warn_of_unpredicted_classes(self, sample)
 
-    def _in_order(
+    def _order_rules(
         self,
         rules: list[tuple[Condition, ...]],
         sample: Sample,
         class_weights: NDArray[np.float64],
     ) -> list[Rule]:
-        """Rules of these conditions and the default, with their shares and coverage."""
+        """Rules that decide any row, and the default, with shares and coverage."""
         n_classes = len(self.classes_)
         conditions: list[tuple[Condition, ...]] = [*rules, ()]
         holds = all_hold(conditions, sample.rows, sample.rows.n_rows)
         all_sums = np.bincount(sample.y, sample.weights, minlength=n_classes)
         weights, ordered = sample.weights.copy(), []
-        for of_rule, mask in zip(conditions, holds, strict=True):
+        for rule, mask in zip(conditions, holds, strict=True):
             sums = np.bincount(sample.y, weights * mask, minlength=n_classes)
             weights[mask] = 0
-            if sums.any() or not of_rule:
-                ordered.append(self._rule(of_rule, sums, all_sums, class_weights))
+            if sums.any() or not rule:
+                ordered.append(self._make_rule(rule, sums, all_sums, class_weights))
         return ordered
 
-    def _rule(
+    def _make_rule(
         self,
         conditions: tuple[Condition, ...],
         sums: NDArray[Any],
@@ -159,7 +159,7 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
 
 
 def class_weights_of(model: Any, sample: Sample) -> NDArray[np.float64]:
-    """Factors of the weights of rows by a model's `class_weight`, (n_classes,)."""
+    """Factor of the weights of each class's rows, by `class_weight`: (n_classes,)."""
     class_weight, classes = model.class_weight, model.classes_
     if isinstance(class_weight, str):
         # As in scikit-learn, but a row of weight two counts as two rows.
@@ -177,7 +177,7 @@ def class_weights_of(model: Any, sample: Sample) -> NDArray[np.float64]:
 
 
 def warn_of_unpredicted_classes(model: Any, sample: Sample) -> None:
-    """Name the classes of rows of `fit` that are predicted for none of these rows."""
+    """Warn of classes in `fit` that the model predicts for no row of `fit`."""
     predicted = set(model.predict(sample.rows.native).tolist())
     sums = np.bincount(sample.y, sample.weights, minlength=len(model.classes_))
     unpredicted = [

@@ -90,13 +90,13 @@ class RuleFit(RuleModel):
         scale = max(1.0, len(weights) / weights.sum())
         weights = weights * scale
         numbers = np.flatnonzero(~space.nominal).tolist() if self.linear else []
-        distinct = sample.rows.take(index)
+        rows = sample.rows.take(index)
         search = EnsembleSearch(
             space,
             space.table.codes[:, index],
             weights,
             self._class_weights(sample)[index],
-            linear_terms(distinct, numbers, shares_of(weights), self.trim),
+            linear_terms(rows, numbers, shares_of(weights), self.trim),
             self._loss,
             Growth(self.max_rules, self.tree_size, self.learning_rate),
         )
@@ -108,7 +108,7 @@ class RuleFit(RuleModel):
         self._set_results(sums, scale)
 
     def _set_results(self, sums: list[SparseSum], scale: float) -> None:
-        """Set the attributes, of rows whose weights were multiplied by a scale."""
+        """Set the attributes; `scale` has multiplied the weights of the rows."""
         terms = list(chain.from_iterable(fitted.terms for fitted in sums))
         rules = [term for term in terms if isinstance(term, WeightedRule)]
         self.rules_ = [replace(r, n_rows=(r.n_rows or 0.0) / scale) for r in rules]
@@ -123,14 +123,14 @@ class RuleFit(RuleModel):
         """All terms of the sum: rules, then linear terms."""
         return [*self.rules_, *self.linear_terms_]
 
-    def _columns(self) -> list[tuple[int, ...]]:
+    def _entry_columns(self) -> list[tuple[int, ...]]:
         """Columns of the features of each rule and linear term."""
         rules = [tuple(c.feature for c in rule.conditions) for rule in self.rules_]
         return rules + [(term.feature,) for term in self.linear_terms_]
 
     def _feature_shares(self) -> NDArray[np.float64]:
         """Equal shares of the features of each term: (n_entries, n_features)."""
-        columns = self._columns()
+        columns = self._entry_columns()
         shares = np.zeros((len(columns), self.n_features_in_))
         for k, features in enumerate(columns):
             shares[k, list(features)] = 1 / len(features)
@@ -236,17 +236,17 @@ class RuleFit(RuleModel):
             names, columns = rows.names, None
         else:
             values = np.einsum("ie,e...->ie...", deviations, coefficients)
-            names, columns = list(map(self._name, self._entries)), self._columns()
-        base = self.intercept_ + means @ coefficients
+            names, columns = list(map(self._name, self._entries)), self._entry_columns()
+        base_value = self.intercept_ + means @ coefficients
         labels = getattr(self, "classes_", range(1))
         return Explanation(
             values,
-            np.full((rows.n_rows, *np.shape(base)), base),
+            np.full((rows.n_rows, *np.shape(base_value)), base_value),
             predictions=self._scores(rows),
             data=rows.native,
             feature_names=names,
-            # Of two classes, the second.
-            output_names=labels[-np.size(base) :],
+            # The second of two classes is the output.
+            output_names=labels[-np.size(base_value) :],
             response_name=self._response_name,
             value_name="contribution",
             columns=columns,

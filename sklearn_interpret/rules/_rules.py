@@ -44,7 +44,7 @@ class Rule:
     coverage : float
         Share of the rows of `fit`, by weight, that the rule decides on.
     precision : float, default=None
-        Share of the predicted class among these; None where there are none.
+        Share of the predicted class among these rows; None if it decides on no row.
     shares : tuple of float, default=None
         Share of each class that is predicted; `class_weight` counts here.
     n_rows : float, default=None
@@ -182,12 +182,12 @@ class RuleModel(TransformerMixin, BasePredictor):
         check_is_fitted(self)
         names = check_feature_names_in(self, input_features)
         texts: list[str] = []
-        times: Counter[str] = Counter()
+        n_seen: Counter[str] = Counter()
         for rule in self.rules_:
             conditions = [replace(c, name=names[c.feature]) for c in rule.conditions]
             text = self._name(replace(rule, conditions=tuple(conditions)))
-            times[text] += 1
-            texts.append(f"{text} ({times[text]})" if times[text] > 1 else text)
+            n_seen[text] += 1
+            texts.append(f"{text} ({n_seen[text]})" if n_seen[text] > 1 else text)
         return np.array(texts, dtype=object)
 
     def _name(self, rule: Any) -> str:
@@ -204,7 +204,7 @@ class RuleModel(TransformerMixin, BasePredictor):
 
 
 def check_digits(digits: int | None) -> None:
-    """Refuse a number of digits that is no positive whole number, or None."""
+    """Refuse a number of digits that is neither None nor a positive whole number."""
     if digits is not None:
         check_scalar(digits, "digits", Integral, min_val=1)
 
@@ -217,9 +217,9 @@ def rule_columns(rules: Sequence[Any], classes: Any) -> dict[str, Any]:
         if name == "conditions" or set(entries) == {None}:
             continue
         if name.startswith("shares"):
-            of_class = zip(classes, zip(*entries, strict=True), strict=True)
+            shares_by_class = zip(classes, zip(*entries, strict=True), strict=True)
             share = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
-            columns |= {f"{share} of {label}": shares for label, shares in of_class}
+            columns |= {f"{share} of {label}": s for label, s in shares_by_class}
         else:
             columns[name] = entries
     return columns

@@ -14,7 +14,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.coded_conditions import all_hold, distinct_rows
-from sklearn_interpret._core.rules.out_of_bag import draw_share, f1, judge, unlike
+from sklearn_interpret._core.rules.out_of_bag import (
+    draw_share,
+    f1,
+    judge,
+    without_overlaps,
+)
 from sklearn_interpret._inspectors.predictor import most_probable_class
 from sklearn_interpret._inspectors.sklearn_bases import ClassifierMixin
 from sklearn_interpret._model._sklearn_compat import Interval
@@ -82,7 +87,7 @@ class _TrainingRows(NamedTuple):
     rows: Rows
     classes: NDArray[np.float64]  # (n_rows, n_classes): 1 for the class of a row
     weights: NDArray[np.float64]  # (n_rows,): numbers of copies
-    factors: NDArray[np.float64]  # (n_rows,): of the weights, by `class_weight`
+    factors: NDArray[np.float64]  # (n_rows,): `class_weight` of the row's class
 
     @property
     def min_weight(self) -> float:
@@ -240,10 +245,10 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
     def _fit(self, sample: Sample) -> None:
         space = self._condition_space(sample.rows)
         class_weights = class_weights_of(self, sample)
-        self.rules_ = self._chosen_rules(sample, space, class_weights)
+        self.rules_ = self._choose_rules(sample, space, class_weights)
         warn_of_unpredicted_classes(self, sample)
 
-    def _chosen_rules(
+    def _choose_rules(
         self, sample: Sample, space: ConditionSpace, class_weights: NDArray[np.float64]
     ) -> list[SkopeRule]:
         """Rules of a `Sample` of labels 0, 1, ..., in their order; the default last."""
@@ -258,25 +263,27 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         for draw, copies in enumerate(draws):
             used = copies > 0
             drawn_weights = (copies * factors)[used]
-            leaves = _leaves(tree, space, codes[:, used], labels[used], drawn_weights)
+            leaves = _leaf_rules(
+                tree, space, codes[:, used], labels[used], drawn_weights
+            )
             for leaf in leaves:
                 draws_by_rule.setdefault(leaf, []).append(draw)
         rows, classes = sample.rows.take(index), np.eye(len(self.classes_))[labels]
         training = _TrainingRows(rows, classes, weights, factors)
         outside = (weights - draws) * factors
-        rules = self._precise_rules(draws_by_rule, training, outside)
-        return self._with_little_overlap(rules, training)
+        rules = self._select_precise_rules(draws_by_rule, training, outside)
+        return self._drop_overlapping_rules(rules, training)
 
-    def _precise_rules(
+    def _select_precise_rules(
         self,
         draws_by_rule: dict[tuple[Condition, ...], list[int]],
         training: _TrainingRows,
         outside: NDArray[np.float64],
     ) -> list[SkopeRule]:
-        """Rules of the least precision and recall, the best first.
+        """Rules with at least the smallest precision and recall, the best first.
 
-        They are judged by the weights `outside` (n_draws, n_rows) of the draws that
-        they were found in.
+        A rule is judged by the weights `outside` (n_draws, n_rows) that the draws in
+        which it was found have left out.
         """
         rules, all_conditions = [], list(draws_by_rule)
         n_rows = training.rows.n_rows
@@ -294,14 +301,14 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
             is_good &= judged.weight >= training.min_weight
             for k in np.flatnonzero(is_good).tolist():
                 shares, label = judged.shares[k], int(judged.label[k])
-                rule = self._rule(batch[k], shares, label, n_covered[k], training)
+                rule = self._make_rule(batch[k], shares, label, n_covered[k], training)
                 rules.append(replace(rule, recall=float(judged.recall[k])))
         return sorted(rules, key=_negative_f1)
 
-    def _with_little_overlap(
+    def _drop_overlapping_rules(
         self, rules: list[SkopeRule], training: _TrainingRows
     ) -> list[SkopeRule]:
-        """Rules that do not overlap too much with better ones, and the default."""
+        """Rules that do not overlap too much with better rules, and the default."""
         weights = training.weights
         conditions, rows = [rule.conditions for rule in rules], training.rows
         holds = all_hold(conditions, rows, rows.n_rows)
@@ -309,8 +316,8 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         selected = []
         for label in self.classes_:
             of_class = np.flatnonzero(predicted == label)
-            is_unlike = unlike(holds[of_class], weights, self.max_overlap)
-            selected.extend(of_class[is_unlike].tolist())
+            distinct = without_overlaps(holds[of_class], weights, self.max_overlap)
+            selected.extend(of_class[distinct].tolist())
         selected.sort()
         uncovered = ~holds[selected].any(axis=0) * weights
         is_enough = uncovered @ training.factors >= training.min_weight
@@ -318,10 +325,10 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         sums = (default_weights * training.factors) @ training.classes
         shares = sums / sums.sum()
         label = int(shares.argmax())
-        default = self._rule((), shares, label, uncovered.sum(), training)
+        default = self._make_rule((), shares, label, uncovered.sum(), training)
         return [*(rules[k] for k in selected), default]
 
-    def _rule(
+    def _make_rule(
         self,
         conditions: tuple[Condition, ...],
         shares: NDArray[np.float64],
@@ -395,7 +402,7 @@ def _negative_f1(rule: SkopeRule) -> float:
     return -f1(rule.precision or 0.0, rule.recall or 0.0)
 
 
-def _leaves(
+def _leaf_rules(
     tree: DecisionTreeClassifier,
     space: ConditionSpace,
     codes: NDArray[Any],

@@ -110,11 +110,11 @@ class AllCoalitions(Attributor):
     sampled = False
 
     def n_coalitions(self, n_players: int) -> int:
-        """All of them."""
+        """Number of all coalitions."""
         return 2**n_players
 
     def coalitions(self, n_players: int) -> NDArray[np.bool_]:
-        """Coalitions to evaluate, (m, n_players), without the empty and grand ones."""
+        """Coalitions to evaluate, (m, n_players): neither the empty nor the grand."""
         return all_coalitions(n_players)
 
     def attributions(
@@ -135,7 +135,7 @@ class AllCoalitions(Attributor):
         """Attributions, and standard errors if coalitions are sampled."""
         values = np.zeros((*played.active.shape, len(game.base_values)))
         errors = np.zeros_like(values)
-        for row, players, responses in self._evaluated(game, played):
+        for row, players, responses in self._evaluate_coalitions(game, played):
             row_values, row_errors = self.attributions(responses, len(players))
             values[row, players], errors[row, players] = row_values, row_errors
         return values, {"standard_errors": errors} if self.sampled else {}
@@ -146,7 +146,7 @@ class AllCoalitions(Attributor):
         """Interaction values, with the rest of each player's value on the diagonal."""
         n_rows, n_players = played.active.shape
         pairs = np.zeros((n_rows, n_players, n_players, len(game.base_values)))
-        for row, players, responses in self._evaluated(game, played):
+        for row, players, responses in self._evaluate_coalitions(game, played):
             values, _ = self.attributions(responses, len(players))
             row_pairs = self.interactions(responses, len(players))
             diagonal = np.arange(len(players))
@@ -154,22 +154,23 @@ class AllCoalitions(Attributor):
             pairs[row][np.ix_(players, players)] = row_pairs
         return pairs
 
-    def _evaluated(
+    def _evaluate_coalitions(
         self, game: CoalitionGame, played: PlayedRows
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
-        """Rows, their active players, and values of coalitions (m + 2, k).
+        """Yield rows, their active players, and values of coalitions (m + 2, k).
 
         The empty coalition comes first, the grand one last.
         """
-        evaluated = list(played.designed(self.coalitions))
+        players_and_values = list(played.values_by_design(self.coalitions))
         # Products are too small for threads.
         with limit_threads(1):
             # Sorted, so that a subclass can cache by the number of players.
-            for row in np.argsort([len(players) for players, _ in evaluated]).tolist():
-                players, responses = evaluated[row]
+            n_active = [len(players) for players, _ in players_and_values]
+            for row in np.argsort(n_active).tolist():
+                players, values = players_and_values[row]
                 if len(players):
                     empty, grand = game.base_values, played.predictions[row]
-                    yield row, players, np.vstack([empty, responses, grand])
+                    yield row, players, np.vstack([empty, values, grand])
 
 
 @estimator_dataclass
@@ -212,26 +213,27 @@ class BaseCoalitional(BaseAttribution):
         return self._game.base_values
 
     def _attribute(self, rows: Rows) -> Attributions:
-        values, predictions, fields = zip(
-            *self._run(_attributions_of, rows), strict=True
+        values, predictions, fields_by_block = zip(
+            *self._run_by_block(_attribute_block, rows), strict=True
         )
         joined_fields = {
-            name: np.concatenate([of_block[name] for of_block in fields])
-            for name in fields[0]
+            name: np.concatenate([fields[name] for fields in fields_by_block])
+            for name in fields_by_block[0]
         }
         return Attributions(
             np.concatenate(values), np.concatenate(predictions), joined_fields
         )
 
     def _pair_values(self, rows: Rows) -> NDArray[np.float64]:
-        return np.concatenate(list(self._run(_interactions_of, rows)))
+        return np.concatenate(list(self._run_by_block(_pair_values_of_block, rows)))
 
-    def _run(self, function: Callable[..., Any], rows: Rows) -> Iterator[Any]:
+    def _run_by_block(self, function: Callable[..., Any], rows: Rows) -> Iterator[Any]:
         """Results of ``function(attributor, game, block)`` for blocks of the rows."""
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
         n_coalitions = self._attributor.n_coalitions_in_all(n_players)
         self._game.warn_of_cost(rows.n_rows, n_coalitions, _COST_ADVICE)
-        # Members as booleans; values, and copies of them, as doubles.
+        # Of a coalition: a boolean for each player, and for each output its value and
+        # two copies, as doubles.
         coalition_bytes = n_players + 3 * 8 * n_outputs
         row_bytes = self._attributor.n_coalitions(n_players) * coalition_bytes
         block_rows = rows_in_memory(row_bytes)
@@ -251,19 +253,19 @@ class BaseCoalitional(BaseAttribution):
             _warn_saturated(f"{n_saturated} of {rows.n_rows} rows")
 
 
-def _attributions_of(
+def _attribute_block(
     attributor: Attributor, game: CoalitionGame, rows: Rows
 ) -> tuple[Any, NDArray[np.bool_]]:
-    """Attributions, predictions and further fields; and which rows are saturated."""
+    """Attributions, predictions and further fields; a mask of saturated rows."""
     played = game.play(rows)
     values, fields = attributor.attribute(game, played)
     return (values, played.predictions, fields), played.saturated
 
 
-def _interactions_of(
+def _pair_values_of_block(
     attributor: AllCoalitions, game: CoalitionGame, rows: Rows
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Interaction values; and which rows are saturated."""
+    """Interaction values; a mask of saturated rows."""
     played = game.play(rows)
     return attributor.pair_values(game, played), played.saturated
 

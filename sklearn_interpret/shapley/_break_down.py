@@ -286,23 +286,23 @@ class BreakDown(BaseCoalitional):
 
     def _make_attributor(self) -> Attributor:
         if isinstance(self.order, str):
-            return _Steps(with_pairs=self.interactions)
+            return _PathAttributor(with_pairs=self.interactions)
         if self.interactions:
             raise ValueError(
                 'interactions=True looks for pairs in order="greedy"; in an order that '
                 "is given, name pairs as tuples, and pass interactions=False."
             )
-        return _Steps(path=self._custom_path())
+        return _PathAttributor(path=self._custom_path())
 
     def _custom_path(self) -> list[Step]:
         """Players of each step of the user's order."""
         if isinstance(self.order, np.ndarray) and self.order.ndim == 0:
             raise ValueError(f"order={self.order!r} must be a list of features.")
         rows = as_rows(self.background_)
-        named = {"named": rows.named}
-        groups = resolve_groups(self.feature_groups, rows.names, **named)
+        names, named = rows.names, rows.named
+        groups = resolve_groups(self.feature_groups, names, named=named)
         entries = resolve_features(
-            list(self.order), rows.names, groups=groups, parameter="order", **named
+            list(self.order), names, named=named, groups=groups, parameter="order"
         )
         # Players by the name of a group, or by their single column.
         players: dict[int | str, int] = {
@@ -314,19 +314,19 @@ class BreakDown(BaseCoalitional):
                 players[columns[0]] = player
         missing = set(range(len(self.features_)))
         for key in chain.from_iterable(entries):
-            if players.get(key, -1) not in missing:
-                name = key if isinstance(key, str) else rows.names[key]
+            if players.get(key) not in missing:
+                name = key if isinstance(key, str) else names[key]
                 reason = "there twice" if key in players else "in a group"
                 raise ValueError(f"order has {name!r}, which is {reason}.")
             missing.remove(players[key])
         if missing:
-            names = ", ".join(repr(self.player_names_[j]) for j in sorted(missing))
-            raise ValueError(f"order must name all features; it lacks {names}.")
+            lacking = ", ".join(repr(self.player_names_[j]) for j in sorted(missing))
+            raise ValueError(f"order must name all features; it lacks {lacking}.")
         return [tuple(players[key] for key in entry) for entry in entries]
 
 
 @dataclass(frozen=True)
-class _Steps(Attributor):
+class _PathAttributor(Attributor):
     """Attributions along a path, the same for all rows or a greedy one for each."""
 
     path: list[Step] | None = None  # None: greedy
@@ -345,9 +345,9 @@ class _Steps(Attributor):
         Players of one step share its contribution equally.
         """
         n_rows, n_players = played.active.shape
-        work = phases(1 + (self.path is None))
+        progress = phases(1 + (self.path is None))
         if self.path is None:
-            next(work)
+            next(progress)
             paths = list(self._greedy_paths(game, played))
         else:
             paths = [self.path] * n_rows
@@ -361,22 +361,23 @@ class _Steps(Attributor):
             for path, active in zip(paths, played.active, strict=True)
         ]
         values = np.zeros((n_rows, n_players, len(game.base_values)))
-        next(work)
+        next(progress)
         contributions = _contributions(game, played, active_paths)
-        for row, of_steps in enumerate(contributions):
-            for step, contribution in zip(active_paths[row], of_steps, strict=True):
+        for row, row_contributions in enumerate(contributions):
+            pairs = zip(active_paths[row], row_contributions, strict=True)
+            for step, contribution in pairs:
                 values[row, list(step)] = contribution / len(step)
         return values, {"step_numbers": step_numbers}
 
-    def _candidates(self, n_players: int) -> list[Step]:
-        """Possible steps: each player and, after these, each pair."""
+    def _candidate_steps(self, n_players: int) -> list[Step]:
+        """Possible steps: each player, then each pair of players."""
         singles = ((player,) for player in range(n_players))
         pairs = combinations(range(n_players), 2) if self.with_pairs else ()
         return [*singles, *pairs]
 
-    def _coalitions_of_candidates(self, n_players: int) -> NDArray[np.bool_]:
+    def _coalitions_of_candidate_steps(self, n_players: int) -> NDArray[np.bool_]:
         """The players of each candidate, (n_candidates, n_players)."""
-        steps = self._candidates(n_players)
+        steps = self._candidate_steps(n_players)
         coalitions = np.zeros((len(steps), n_players), dtype=bool)
         for coalition, step in zip(coalitions, steps, strict=True):
             coalition[list(step)] = True
@@ -385,27 +386,28 @@ class _Steps(Attributor):
     def _greedy_paths(
         self, game: CoalitionGame, played: PlayedRows
     ) -> Iterator[list[Step]]:
-        """Steps of each row: its active players', then the other players."""
+        """Steps of each row: steps of its active players, then the other players."""
         empty = game.base_values
-        evaluated = played.designed(self._coalitions_of_candidates)
-        for (players, responses), active in zip(evaluated, played.active, strict=True):
-            steps = self._candidates(len(players))
-            effects = responses - empty
-            singles, pairs = effects[: len(players)], effects[len(players) :]  # views
-            if len(pairs):
+        values_by_row = played.values_by_design(self._coalitions_of_candidate_steps)
+        for (players, values), active in zip(values_by_row, played.active, strict=True):
+            steps = self._candidate_steps(len(players))
+            effects = values - empty
+            single_effects, pair_effects = np.split(effects, [len(players)])  # views
+            if len(pair_effects):
                 # Inclusion and exclusion: v(ij) - v(i) - v(j) + v(empty).
-                pairs -= singles[np.array(steps[len(players) :])].sum(axis=1)
-                size = np.abs(empty) + np.abs(responses).max(axis=0)
-                pairs[np.abs(pairs) <= _RELATIVE_ROUNDING * size] = 0
+                pairs = np.array(steps[len(players) :])
+                pair_effects -= single_effects[pairs].sum(axis=1)
+                size = np.abs(empty) + np.abs(values).max(axis=0)
+                pair_effects[np.abs(pair_effects) <= _RELATIVE_ROUNDING * size] = 0
             path = [
                 tuple(players[list(step)].tolist())
-                for step in _largest_first(steps, effects)
+                for step in _greedy_path(steps, effects)
             ]
             yield path + [(player,) for player in np.flatnonzero(~active).tolist()]
 
 
-def _largest_first(steps: list[Step], effects: NDArray[np.float64]) -> list[Step]:
-    """Steps by falling size; each player is added with the first that has it.
+def _greedy_path(steps: list[Step], effects: NDArray[np.float64]) -> list[Step]:
+    """Steps by falling size, without those of players that an earlier step has added.
 
     The size is the mean square of the effects (n_steps, k) over outputs.
     """
@@ -423,7 +425,7 @@ def _largest_first(steps: list[Step], effects: NDArray[np.float64]) -> list[Step
 def _contributions(
     game: CoalitionGame, played: PlayedRows, paths: list[list[Step]]
 ) -> Iterator[NDArray[np.float64]]:
-    """Contributions of the steps of each row, (n_steps, k)."""
+    """Yield the contributions of the steps of each row, (n_steps, k)."""
     n_players = played.active.shape[1]
     rows, members = [], []
     for row, path in enumerate(paths):
@@ -433,10 +435,11 @@ def _contributions(
             rows.append(row)
             members.append(present.copy())
     coalitions = np.array(members, dtype=bool).reshape(-1, n_players)
-    responses = played.coalition_values(np.array(rows, dtype=np.intp), coalitions)
+    values = played.coalition_values(np.array(rows, dtype=np.intp), coalitions)
     start = 0
     for path, prediction in zip(paths, played.predictions, strict=True):
         stop = start + max(len(path) - 1, 0)
-        along_path = np.vstack([game.base_values, responses[start:stop], prediction])
+        along_path = np.vstack([game.base_values, values[start:stop], prediction])
+        # An empty path has the base value and the prediction, but no step.
         yield np.diff(along_path, axis=0)[: len(path)]
         start = stop

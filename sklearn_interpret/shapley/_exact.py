@@ -10,7 +10,7 @@ from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
 if TYPE_CHECKING:
     from sklearn_interpret.shapley._base import Attributor
 
-# Most players: they have a million coalitions, for each of which the model is called.
+# Largest number of players: the model is called for each of a million coalitions.
 MOST_PLAYERS = 20
 
 

@@ -32,9 +32,10 @@ from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
 if TYPE_CHECKING:
     from sklearn_interpret.shapley._base import Attributor
 
-# Most sampled coalitions: time grows with their cube, memory with their square.
+# Largest number of sampled coalitions: time grows with the cube of their number, memory
+# with its square.
 _MOST_SAMPLED = 2**15
-# Most coalitions if all are taken: those of 20 players.
+# Largest number of coalitions if all are taken: all coalitions of 20 players.
 _MOST_OF_ALL = 2**20
 # Surrogates of fewer bytes raise no warning, even with no working memory.
 _NEGLIGIBLE_BYTES = 2**20
@@ -225,7 +226,7 @@ class KernelSHAP(BaseCoalitional):
         return attributor
 
     def _check_size(self, n_coalitions: int, n_players: int) -> None:
-        """Refuse too many coalitions, and warn of those that take much memory."""
+        """Refuse too many coalitions, and warn if the coalitions take much memory."""
         takes_all = n_coalitions == 2**n_players
         most = _MOST_OF_ALL if takes_all else _MOST_SAMPLED
         if n_coalitions > most:
@@ -264,11 +265,13 @@ class _PairedCoalitions(AllCoalitions):
         number = 2 * n_players + 2048 if is_auto else int(self._n_coalitions)
         if number >= 2**n_players:
             return 2**n_players
-        return self._most_in_memory(n_players) if is_auto else number
+        return self._largest_number_in_memory(n_players) if is_auto else number
 
-    def _most_in_memory(self, n_players: int) -> int:
-        """The largest of the numbers for "auto" whose surrogates fit, or the least."""
-        # The least number of pairs identifies the main effects.
+    def _largest_number_in_memory(self, n_players: int) -> int:
+        """Largest number of coalitions whose surrogates fit, or the smallest allowed.
+
+        At least as many as identify the main effects, at most the default of "auto".
+        """
         n_pairs = range(n_players + 1, n_players + 1024)
         needed = partial(_bytes_needed, n_players=n_players)
         n_fitting = bisect_right(n_pairs, self._most_bytes, key=needed)
@@ -278,16 +281,16 @@ class _PairedCoalitions(AllCoalitions):
     def _is_complete(self, n_players: int) -> bool:
         return self.n_coalitions(n_players) == 2**n_players
 
-    def _design(self, n_players: int) -> NDArray[np.bool_]:
+    def _draw_design(self, n_players: int) -> NDArray[np.bool_]:
         """One coalition of each pair, (n_pairs, n_players)."""
         rng = np.random.default_rng([self._seed, n_players])
         return paired_design(n_players, self.n_coalitions(n_players), rng)
 
     def coalitions(self, n_players: int) -> NDArray[np.bool_]:
-        """One of each pair, then their complements; or all coalitions."""
+        """One coalition of each pair, then the complements; or all coalitions."""
         if self._is_complete(n_players):
             return super().coalitions(n_players)
-        design = self._design(n_players)
+        design = self._draw_design(n_players)
         return np.concatenate([design, ~design])
 
     def attributions(
@@ -296,7 +299,7 @@ class _PairedCoalitions(AllCoalitions):
         """Attributions and their standard errors."""
         if self._is_complete(n_players):
             return super().attributions(responses, n_players)
-        member, complement = _halves(responses)
+        member, complement = _half_values_by_pair(responses)
         return self._surrogate(OddSurrogate, n_players).values(member - complement)
 
     def interactions(
@@ -305,7 +308,7 @@ class _PairedCoalitions(AllCoalitions):
         """Interaction values, zero on the diagonal."""
         if self._is_complete(n_players):
             return super().interactions(responses, n_players)
-        member, complement = _halves(responses)
+        member, complement = _half_values_by_pair(responses)
         surrogate = self._surrogate(EvenSurrogate, n_players)
         return surrogate.interactions(member + complement)
 
@@ -313,7 +316,7 @@ class _PairedCoalitions(AllCoalitions):
         """The surrogate for `n_players`, cached as far as memory allows."""
         key, surrogates = (kind, n_players), self._surrogates
         if key not in surrogates:
-            design = self._design(n_players)
+            design = self._draw_design(n_players)
             _, needed = surrogate_bytes(*design.shape)
             allowed = working_bytes() - needed
             while surrogates and sum(s.nbytes for s in surrogates.values()) > allowed:
@@ -328,14 +331,14 @@ def _bytes_needed(n_pairs: int, n_players: int) -> int:
     return sum(surrogate_bytes(n_pairs, n_players))
 
 
-def _halves(
+def _half_values_by_pair(
     responses: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Half the values of one member of each pair and of its complement.
+    """Half the values of one coalition of each pair, and of its complement.
 
-    Both are (1 + n_pairs, k); the grand and the empty coalition come first. `responses`
-    are those of the empty coalition, one of each pair, their complements, the grand
-    coalition.
+    Both arrays are (1 + n_pairs, k), and begin with the pair of the grand and the empty
+    coalition. `responses` are the values of the empty coalition, of one coalition of
+    each pair, of the complements, and of the grand coalition.
     """
     half = len(responses) // 2
     member = np.concatenate([responses[-1:], responses[1:half]])

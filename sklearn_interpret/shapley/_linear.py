@@ -30,6 +30,7 @@ from sklearn_interpret._model.formulas.linear import (
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
 
 if TYPE_CHECKING:
+    from sklearn_interpret._core.games.gaussian_conditionals import Block
     from sklearn_interpret._model.formulas.linear import ExplainedLinear
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 # Rows in one block of the sums of moments: fixed, so that results do not depend on
 # memory.
 _BLOCK_ROWS = 1024
-# Most columns of a covariance, which then takes 800 MB.
+# Largest number of columns of a covariance, which then takes 800 MB.
 _MOST_COLUMNS = 10_000
 
 
@@ -171,21 +172,26 @@ class LinearSHAP(BaseFormulaAttribution):
         response.check(background.rows)
         model = response.model
         player = self._players(model.columns)
-        moments = background.map_reduce(partial(_mean, model), Moments.merge)
-        mean, blocks = moments.mean, None
+        moments = background.map_reduce(partial(_column_moments, model), Moments.merge)
+        mean, player_blocks = moments.mean, None
         if self.perturbation == "correlation":
-            products = background.map_reduce(partial(_products, model, mean), np.add)
+            products = background.map_reduce(
+                partial(_deviation_products, model, mean), np.add
+            )
             covariance = products / moments.weight
             rng = np.random.default_rng(
                 check_random_state(self.random_state).randint(2**31)
             )
-            blocks = gaussian_blocks(covariance, model.coefficients, player, rng)
-        self._values = _LinearValues(model, mean, player, len(self.features_), blocks)
+            player_blocks = gaussian_blocks(covariance, model.coefficients, player, rng)
+        self._values = _LinearValues(
+            model, mean, player, len(self.features_), player_blocks
+        )
         return mean @ model.coefficients + model.intercept
 
     def _attribute(self, rows: Rows) -> Attributions:
         n_outputs = len(self.output_names_)
         n_numbers = len(self._values.mean) + len(self.features_) * n_outputs
+        # The columns, the values, and two further arrays of each size, as doubles.
         block_rows = batch_rows(rows.row_bytes + 3 * 8 * n_numbers)
         blocks = [rows.sliced(block) for block in slices(rows.n_rows, block_rows)]
         predictions = [self._linear.predictions(block.native) for block in blocks]
@@ -194,11 +200,11 @@ class LinearSHAP(BaseFormulaAttribution):
             _LinearValues.shapley_values, tasks, n_jobs=self.n_jobs
         )
         values, errors = zip(*results, strict=True)
-        fields = {} if errors[0] is None else {"standard_errors": _joined(errors)}
-        return Attributions(_joined(values), _joined(predictions), fields)
+        fields = {} if errors[0] is None else {"standard_errors": _join_blocks(errors)}
+        return Attributions(_join_blocks(values), _join_blocks(predictions), fields)
 
 
-def _joined(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _join_blocks(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Concatenated arrays; a single one is not copied."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
@@ -209,46 +215,47 @@ class _LinearValues:
 
     model: LinearModel
     mean: NDArray[np.float64]  # of the model's columns
-    player: NDArray[np.intp]  # of each of these columns
+    player: NDArray[np.intp]  # of each of the model's columns
     n_players: int
-    blocks: list[Any] | None  # of correlated players; None for interventional values
+    # Players that are correlated with each other; None for interventional values.
+    player_blocks: list[Block] | None
 
     def shapley_values(
         self, rows: Rows
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Values (m, n_players, k) of rows, and standard errors of sampled ones."""
-        derived = self.model.derived(rows.native)
-        if self.blocks is not None:
-            return self._correlated_values(self.blocks, derived)
+        """Values (m, n_players, k) of rows, and their standard errors if sampled."""
+        derived = self.model.derived_columns(rows.native)
+        if self.player_blocks is not None:
+            return self._correlated_values(self.player_blocks, derived)
         coefficients = self.model.coefficients
         values = np.zeros((derived.shape[0], self.n_players, coefficients.shape[1]))
         for output, column in enumerate(coefficients.T):
-            of_output = values[:, :, output]
+            output_values = values[:, :, output]
             if sparse.issparse(derived):
                 columns_of_players = map_to_players(column, self.player, self.n_players)
-                of_output -= self.mean @ columns_of_players
+                output_values -= self.mean @ columns_of_players
                 stored = (derived @ columns_of_players).tocoo()
-                of_output[stored.row, stored.col] += stored.data
+                output_values[stored.row, stored.col] += stored.data
             elif np.array_equal(self.player, np.arange(self.n_players)):
-                np.subtract(derived, self.mean, out=of_output)
-                of_output *= column
+                np.subtract(derived, self.mean, out=output_values)
+                output_values *= column
             else:
-                of_output[:] = (derived - self.mean) @ map_to_players(
+                output_values[:] = (derived - self.mean) @ map_to_players(
                     column, self.player, self.n_players
                 )
         return values, None
 
     def _correlated_values(
-        self, blocks: list[Any], derived: Any
+        self, player_blocks: list[Block], derived: Any
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Values of correlated players, and standard errors of sampled ones."""
+        """Values of correlated players, and their standard errors if sampled."""
         derived = derived.toarray() if sparse.issparse(derived) else derived
         deviations = derived - self.mean
         n_outputs = self.model.coefficients.shape[1]
         values = np.zeros((len(derived), self.n_players, n_outputs))
-        is_sampled = any(block.sampled for block in blocks)
+        is_sampled = any(block.sampled for block in player_blocks)
         errors = np.zeros_like(values)
-        for block in blocks:
+        for block in player_blocks:
             values[:, block.players], block_errors = block.values(deviations)
             if is_sampled:
                 errors[:, block.players] = block_errors
@@ -258,11 +265,14 @@ class _LinearValues:
 def _derived_blocks(model: LinearModel, rows: Rows) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of rows, as slices, and the model's columns for them."""
     for block in slices(rows.n_rows, _BLOCK_ROWS):
-        yield block, model.derived(rows.sliced(block).native)
+        yield block, model.derived_columns(rows.sliced(block).native)
 
 
-def _mean(model: LinearModel, background: Sample) -> Moments:
-    """Weight and mean of the columns; exact for constant dense columns."""
+def _column_moments(model: LinearModel, background: Sample) -> Moments:
+    """Weight and mean of the columns, with squared deviations of zero.
+
+    Dense columns are summed as deviations from the first row: constant ones are exact.
+    """
     shares = shares_of(background.weights)
     mean, origin = np.zeros(len(model.columns)), 0.0
     for block, derived in _derived_blocks(model, background.rows):
@@ -275,7 +285,7 @@ def _mean(model: LinearModel, background: Sample) -> Moments:
     return Moments(total, mean + origin, np.zeros(len(mean)))
 
 
-def _products(
+def _deviation_products(
     model: LinearModel, mean: NDArray[np.float64], background: Sample
 ) -> NDArray[np.float64]:
     """Weighted products of the columns' deviations, (n_derived, n_derived)."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         PlayedRows,
     )
 
-# Most orders, because of memory.
+# Largest number of orders, whose gains are all in memory.
 _MOST_ORDERS = 10**6
 # Least standard deviation of gains between orders, relative to the value: equal gains
 # in a few orders do not prove that they are equal in all. Chosen by hand.
@@ -212,12 +212,13 @@ class _Permutations(Attributor):
         return min(self.n_orders(n_players) * max(n_players - 1, 1), 2**n_players)
 
     def _orders_at_once(self, n_players: int) -> int:
-        """Number of orders that are evaluated together: whole pairs."""
+        """Even number of orders that are evaluated together, in whole pairs."""
+        # An order has a coalition for each player, of a boolean for each player.
         number = min(self.n_permutations, rows_in_memory(n_players**2))
         return max(2, number + number % 2)
 
     def n_orders(self, n_players: int) -> int:
-        """Number of orders of `n_players` that are taken; antithetic ones in pairs."""
+        """Number of orders that are taken; an even one with antithetic orders."""
         is_odd = self.n_permutations % 2
         number = self.n_permutations + (is_odd if self.antithetic else 0)
         return min(number, factorial(n_players))
@@ -225,8 +226,8 @@ class _Permutations(Attributor):
     def _takes_all(self, n_players: int) -> bool:
         return self.n_orders(n_players) == factorial(n_players)
 
-    def _orders(self, n_players: int) -> NDArray[np.intp]:
-        """Orders of the players, (n, n_players)."""
+    def _draw_orders(self, n_players: int) -> NDArray[np.intp]:
+        """All orders of the players, or distinct random ones: (n, n_players)."""
         if self._takes_all(n_players):
             return np.array(list(permutations(range(n_players))), dtype=np.intp)
         rng = np.random.default_rng([self.seed, n_players])
@@ -235,7 +236,7 @@ class _Permutations(Attributor):
         while len(distinct) < n_drawn:
             orders = np.tile(np.arange(n_players), (n_drawn - len(distinct), 1))
             for order in rng.permuted(orders, axis=1):
-                # Antithetic orders are kept once for both directions.
+                # An antithetic order is kept once for itself and its reverse.
                 if self.antithetic and order[0] > order[-1]:
                     order = order[::-1]
                 distinct.setdefault(order.tobytes(), order)
@@ -254,38 +255,41 @@ class _Permutations(Attributor):
         """Attributions, as means over orders, and their standard errors."""
         n_rows, n_players = played.active.shape
         numbers_of_players = np.unique(played.active.sum(axis=1)).tolist()
-        orders = {number: self._orders(number) for number in numbers_of_players}
+        orders = {number: self._draw_orders(number) for number in numbers_of_players}
         gains: list[list[NDArray[np.float64]]] = [[] for _ in range(n_rows)]
-        most = max(map(len, orders.values()), default=0)
-        for block in with_progress(list(slices(most, self._orders_at_once(n_players)))):
-            by_number = {
+        n_orders = max(map(len, orders.values()), default=0)
+        blocks = list(slices(n_orders, self._orders_at_once(n_players)))
+        for block in with_progress(blocks):
+            order_coalitions = {
                 number: _OrderCoalitions.of_orders(orders[number][block])
                 for number in numbers_of_players
             }
-            coalitions = {number: each.coalitions for number, each in by_number.items()}
-            evaluated = played.designed(coalitions.__getitem__)
-            for row, (players, responses) in enumerate(evaluated):
-                ends = game.base_values, played.predictions[row]
-                gains[row].append(by_number[len(players)].gains(responses, *ends))
+            coalitions = {n: found.coalitions for n, found in order_coalitions.items()}
+            players_and_values = played.values_by_design(coalitions.__getitem__)
+            for row, (players, coalition_values) in enumerate(players_and_values):
+                empty, grand = game.base_values, played.predictions[row]
+                orders_of_row = order_coalitions[len(players)]
+                gains[row].append(orders_of_row.gains(coalition_values, empty, grand))
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
         for row, active in enumerate(played.active):
             row_gains = np.concatenate(gains[row])
             values[row, active] = row_gains.mean(axis=0)
             if not self._takes_all(active.sum()):
-                errors[row, active] = self._error(row_gains)
+                errors[row, active] = self._standard_errors(row_gains)
         return values, {"standard_errors": errors}
 
-    def _error(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _standard_errors(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Standard error of the mean of gains (n, n_active, k) over orders."""
         values = gains.mean(axis=0)
         deviations = gains - values
         # The mean variance over players counts as one more observation of each player.
         prior = np.square(deviations).sum(axis=0).mean(axis=0) / (len(gains) - 1)
         prior += np.square(_LEAST_DEVIATION * values).mean(axis=0)
-        # An order and its reverse are one observation, the mean of both.
-        size = 1 + self.antithetic
-        prior /= size
-        deviations = deviations.reshape(-1, size, *gains.shape[1:]).mean(axis=1)
+        # An order and its reverse are one observation, the mean of the two orders.
+        orders_per_observation = 1 + self.antithetic
+        prior /= orders_per_observation
+        deviations = deviations.reshape(-1, orders_per_observation, *values.shape)
+        deviations = deviations.mean(axis=1)
         variances = (prior + np.square(deviations).sum(axis=0)) / len(deviations)
         return student_factor(len(gains) - 1) * np.sqrt(variances / len(deviations))
 
@@ -295,14 +299,15 @@ class _OrderCoalitions:
     """Orders of players, and the distinct coalitions of their first players."""
 
     orders: NDArray[np.intp]  # (n, n_players)
-    coalitions: NDArray[np.bool_]  # (m, n_players), without the empty and grand ones
-    # Of each order's coalitions, from the empty to the grand one, (n, n_players + 1);
-    # 0 is the empty one, 1 to m are `coalitions`, m + 1 is the grand one.
+    coalitions: NDArray[np.bool_]  # (m, n_players): neither empty nor grand
+    # Positions of the coalitions of each order, from the empty to the grand coalition,
+    # (n, n_players + 1): 0 is the empty coalition, 1 to m are `coalitions`, m + 1 is
+    # the grand coalition.
     positions: NDArray[np.intp]
 
     @classmethod
     def of_orders(cls, orders: NDArray[np.intp]) -> _OrderCoalitions:
-        """The coalitions of orders."""
+        """Find the distinct coalitions of orders, and their positions."""
         n, n_players = orders.shape
         if n_players < 2:
             positions = np.tile(np.arange(n_players + 1), (n, 1))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of
-from sklearn_interpret._core.trees.shapley.values import add_blocks
+from sklearn_interpret._core.trees.shapley.values import add_value_parts
 from sklearn_interpret._inspectors.attribution import Attributions
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._model._sklearn_compat import StrOptions
@@ -222,11 +222,11 @@ class TreeSHAP(BaseFormulaAttribution):
         base_values = np.zeros(response.ensemble.n_outputs)
         asks_model = self._asks_model(rows)
         for block in slices(rows.n_rows, batch_rows(rows.row_bytes)):
-            for batch, predicted in self._predictions(
+            for batch, predicted in self._predict(
                 rows, block, codes[block], asks_model
             ):
                 if predicted.dtype != np.float64:  # the precision of explanations
-                    predicted = response.of_codes(codes[batch])
+                    predicted = response.predict_codes(codes[batch])
                 base_values += self._shares[batch] @ predicted
         return base_values
 
@@ -251,9 +251,9 @@ class TreeSHAP(BaseFormulaAttribution):
 
         It may refuse rows that its trees take, or differ from them.
         """
-        return not (self._follows_trees and self._trees.takes(rows))
+        return not (self._follows_trees and self._trees.surely_accepts(rows))
 
-    def _predictions(
+    def _predict(
         self, rows: Rows, block: slice, codes: NDArray[np.integer], asks_model: bool
     ) -> Iterator[tuple[slice, NDArray[np.floating]]]:
         """Yield batches of a block of rows, as slices of all, and their predictions."""
@@ -262,7 +262,7 @@ class TreeSHAP(BaseFormulaAttribution):
             if asks_model:
                 yield in_rows, self._trees.predictions(rows.sliced(in_rows).native)
             else:
-                yield in_rows, self._trees.of_codes(codes[batch])
+                yield in_rows, self._trees.predict_codes(codes[batch])
 
     def _attribute(self, rows: Rows) -> Attributions:
         n_outputs = self._trees.ensemble.n_outputs
@@ -271,23 +271,23 @@ class TreeSHAP(BaseFormulaAttribution):
         predictions: Any = None
         # Exact values sum to the predictions: some rows suffice to check that.
         is_exact = self._trees.additive and not asks_model
-        checks_some = is_exact and rows.n_rows >= 2 * _CHECKED_ROWS
-        if checks_some:
+        checks_some_rows = is_exact and rows.n_rows >= 2 * _CHECKED_ROWS
+        if checks_some_rows:
             predictions = np.empty((rows.n_rows, n_outputs))
         for block, codes in tree_values.coded_blocks(rows, 1, self.n_jobs):
-            blocks = tree_values.value_blocks(codes, 1, self.n_jobs)
-            if checks_some:
-                add_blocks(values[block].transpose(2, 1, 0), blocks)
+            parts = tree_values.value_parts(codes, 1, self.n_jobs)
+            if checks_some_rows:
+                add_value_parts(values[block].transpose(2, 1, 0), parts)
                 predictions[block] = self.base_values_ + values[block].sum(axis=1)
                 checked = slice(block.start, block.stop, rows.n_rows // _CHECKED_ROWS)
-                predictions[checked] = self._trees.of_codes(codes[:: checked.step])
+                predictions[checked] = self._trees.predict_codes(codes[:: checked.step])
                 continue
-            # Predictions are computed while workers compute the blocks.
-            for batch, predicted in self._predictions(rows, block, codes, asks_model):
+            # Predictions are computed while workers compute the parts.
+            for batch, predicted in self._predict(rows, block, codes, asks_model):
                 if predictions is None:
                     predictions = np.empty((rows.n_rows, n_outputs), predicted.dtype)
                 predictions[batch] = predicted
-            add_blocks(values[block].transpose(2, 1, 0), blocks)
+            add_value_parts(values[block].transpose(2, 1, 0), parts)
         approximation = None if self._trees.additive else "rescaled margins"
         return Attributions(values, predictions, {"approximation": approximation})
 
@@ -298,19 +298,19 @@ class TreeSHAP(BaseFormulaAttribution):
         for block, codes in tree_values.coded_blocks(rows, 2, self.n_jobs):
             # A view of the diagonal, which holds the values until pairs are completed.
             values = np.einsum("ijjk->ijk", pairs[block])
-            blocks = tree_values.value_blocks(codes, 1, self.n_jobs)
+            parts = tree_values.value_parts(codes, 1, self.n_jobs)
             if asks_model:
-                for _ in self._predictions(rows, block, codes, asks_model):
+                for _ in self._predict(rows, block, codes, asks_model):
                     pass  # the model raises its errors
-            add_blocks(values.transpose(2, 1, 0), blocks)
-            blocks = tree_values.value_blocks(codes, 2, self.n_jobs)
-            add_blocks(pairs[block].transpose(3, 1, 2, 0), blocks)
+            add_value_parts(values.transpose(2, 1, 0), parts)
+            parts = tree_values.value_parts(codes, 2, self.n_jobs)
+            add_value_parts(pairs[block].transpose(3, 1, 2, 0), parts)
         for block in slices(rows.n_rows, batch_rows(2 * pairs[:1].nbytes)):
-            _complete(pairs[block])
+            _complete_pairs(pairs[block])
         return pairs
 
 
-def _complete(pairs: NDArray[np.float64]) -> None:
+def _complete_pairs(pairs: NDArray[np.float64]) -> None:
     """Complete matrices from upper halves, with Shapley values on the diagonal.
 
     In place; rows then sum to the Shapley values.

@@ -1,7 +1,8 @@
 """Shapley values of rows by the trees of a response, with workers, within memory.
 
-Rows come as codes (`TreeEnsemble`), and values as blocks: parts of an array of values
-by key, one for each player or each pair of players, that sum to the values.
+Rows come as codes (`TreeEnsemble`), and values as parts (`ValueParts`) that sum to
+them: slices of the rows, with a number for each row and key. A key is an output with a
+player (order 1), or with a pair of players (order 2).
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ from sklearn_interpret._core.trees.shapley.games import (
 )
 from sklearn_interpret._core.trees.shapley.values import (
     MOST_AT_ONCE,
-    Blocks,
     Game,
     TreePlan,
-    add_blocks,
-    task_blocks,
+    ValueParts,
+    add_value_parts,
+    value_parts_of_task,
     value_tasks,
 )
 from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
 from sklearn_interpret._model.parallel import (
     LazyRows,
+    bytes_in_memory,
     rows_in_memory,
     slices,
     stream,
@@ -87,52 +89,56 @@ class TreeValues:
         """Yield blocks of rows that fit the working memory, as slices, and codes."""
         coded, n_keys = self.trees.codes(rows), self.plan.n_keys(order)
         row_bytes = coded.row_bytes
-        if not self.trees.additive:
+        if not self.trees.additive:  # totals, values and their product, as doubles
             row_bytes += 3 * 8 * n_keys
-        if effective_n_jobs(n_jobs) > 1:  # one result for each share of trees
-            row_bytes += 2 * 8 * n_keys * (len(self.plan.trees_of_shares) - 1)
+        if effective_n_jobs(n_jobs) > 1:
+            # A result of doubles for each share of trees, at the worker and here.
+            n_shares = len(self.plan.trees_of_shares) - 1
+            row_bytes += 2 * 8 * n_keys * n_shares
         for block in slices(rows.n_rows, rows_in_memory(row_bytes)):
             yield block, coded[block]
 
-    def value_blocks(
+    def value_parts(
         self, codes: NDArray[np.integer], order: int, n_jobs: int | None
-    ) -> Blocks:
-        """Blocks that sum to the rows' values, of order 1, or of pairs, of order 2.
+    ) -> ValueParts:
+        """Parts that sum to the rows' values, of order 1, or of pairs, of order 2.
 
         Workers start immediately.
         """
         game = self.game
         if self.trees.additive or isinstance(game, PathDependentGame):
-            return self._blocks(game, codes, order, n_jobs)
-        return self._rescaled_blocks(game, codes, order, n_jobs)
+            return self._parts_of_sum(game, codes, order, n_jobs)
+        return self._rescaled_parts(game, codes, order, n_jobs)
 
-    def _blocks(
+    def _parts_of_sum(
         self, game: Game, codes: NDArray[np.integer], order: int, n_jobs: int | None
-    ) -> Blocks:
-        """Blocks of values in a game of the sum of the trees."""
-        rows_at_once = min(rows_in_memory(8 * self.plan.n_keys(order)), MOST_AT_ONCE)
-        limits = {"rows_at_once": rows_at_once, "most_kept": rows_in_memory(1)}  # bytes
+    ) -> ValueParts:
+        """Parts of the values in a game of the sum of the trees."""
+        total_bytes = 8 * self.plan.n_keys(order)  # a double for each key
+        rows_at_once = min(rows_in_memory(total_bytes), MOST_AT_ONCE)
+        limits = {"rows_at_once": rows_at_once, "most_kept": bytes_in_memory()}
         tasks = value_tasks(self.plan, game, codes, order, **limits)
-        n_blocks = len(tasks) * -(-len(codes) // rows_at_once)
-        return stream(task_blocks, tasks, n_blocks, n_jobs=n_jobs)
+        n_parts = len(tasks) * -(-len(codes) // rows_at_once)
+        return stream(value_parts_of_task, tasks, n_parts, n_jobs=n_jobs)
 
-    def _rescaled_blocks(
+    def _rescaled_parts(
         self,
         game: InterventionalGame,
         codes: NDArray[np.integer],
         order: int,
         n_jobs: int | None,
-    ) -> Blocks:
-        """Blocks of rescaled values, of a function of the sum of the trees (margin).
+    ) -> ValueParts:
+        """Parts of rescaled values, of a function of the sum of the trees (margin).
 
         Against one background row, values of the margin are multiplied by the slope of
-        the function between the two margins.
+        the function between the two margins. Few rows are compared with all background
+        rows at once; for many, tables are made against each background row in turn.
         """
         ensemble = self.trees.ensemble
         margins = ensemble.raw_of_codes(codes)
-        # The alternative makes tables for each row of the background.
-        if game.is_direct(len(codes) // len(game.shares), order):
+        if game.direct_is_cheaper(len(codes) // len(game.shares), order):
             background_margins = ensemble.raw_of_codes(game.codes)
+            # `_slopes` holds about eight arrays of doubles at once.
             row_bytes = 8 * 8 * len(background_margins)
             for block in slices(len(codes), rows_in_memory(row_bytes)):
                 slopes = _slopes(self.trees, margins[block], background_margins.T)
@@ -140,12 +146,13 @@ class TreeValues:
                 yield block, game.direct_values(self.plan, codes[block], order, weights)
             return
         distinct, shares = game.distinct_rows()
-        raw = ensemble.raw_of_codes(distinct)
+        distinct_margins = ensemble.raw_of_codes(distinct)
         totals = np.zeros((self.plan.n_keys(order), len(codes)))
-        for share, row, margin in zip(shares, distinct, raw, strict=True):
+        for share, row, margin in zip(shares, distinct, distinct_margins, strict=True):
             against_row = PathDependentGame.against(ensemble, self.plan.paths, row)
-            values = np.zeros((self.plan.n_keys(order), len(codes)))
-            add_blocks(values, self._blocks(against_row, codes, order, n_jobs))
+            values = np.zeros_like(totals)
+            parts = self._parts_of_sum(against_row, codes, order, n_jobs)
+            add_value_parts(values, parts)
             slopes = _slopes(self.trees, margins, margin[None])[:, 0]
             totals += values * (share * slopes)
         yield slice(None), totals
@@ -156,7 +163,7 @@ def _slopes(
 ) -> NDArray[np.float64]:
     """Slopes of the response between margins (n, 1) and background (1, m): (n, m)."""
     differences = margins - background
-    response_differences = trees.of_sums(margins) - trees.of_sums(background.T).T
+    response_differences = trees.link_sums(margins) - trees.link_sums(background.T).T
     # For close margins the derivative: the quotient would lose all digits.
     is_close = np.abs(differences) <= 1e-6 * (1 + np.abs(background))
     derivatives = trees.slope((margins + background)[..., None] / 2)[..., 0]

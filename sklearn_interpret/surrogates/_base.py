@@ -1,7 +1,7 @@
 """Base of the local surrogates: samples around a row, and models fitted to them.
 
 A `Sampler` draws the samples (Ribeiro, Singh & Guestrin 2016, LIME); `fit_locally`
-fits a surrogate to those of each row.
+fits a surrogate to the samples of each row.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.local.masks import MOST_POINTS, cosine_distances, gaussian
+from sklearn_interpret._core.local.masks import (
+    MOST_POINTS,
+    cosine_distances,
+    gaussian_kernel,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     HasMethods,
@@ -37,8 +41,8 @@ from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import (
     SELECTIONS,
     Neighbourhood,
-    by_output,
     check_local_surrogate,
+    drop_output_axis,
     fit_locally,
 )
 
@@ -50,11 +54,11 @@ if TYPE_CHECKING:
 
 # `RandomState.randint` draws below this on all platforms.
 _LARGEST_SEED = np.iinfo(np.int32).max
-# Largest number of rows, evenly spaced in those of `fit`, and number of draws for
-# `stability_`: documented, the cost of 50 explanations.
+# Largest number of rows, evenly spaced in the rows of `fit`, and number of draws for
+# `stability_`: together the documented cost of 50 explanations.
 _N_REDRAWN_ROWS = 10
 _N_REDRAWS = 5
-# Default kernel width of texts and images, in cosine distance: that of lime.
+# Default kernel width of texts and images, in cosine distance: the default of lime.
 _WIDTH_OF_MASKS = 0.25
 
 AnyLocalExplanation = TypeVar("AnyLocalExplanation", bound=LocalExplanation)
@@ -75,7 +79,8 @@ class MaskedSample(NamedTuple):
     """A text or image in segments (or words), some of which can be left out."""
 
     n_segments: int
-    make_copies: Callable[[NDArray[np.bool_]], Any]  # of masks of those present
+    # From masks (n_copies, n_segments) of the segments that are present.
+    make_copies: Callable[[NDArray[np.bool_]], Any]
     batch_size: int  # copies in one call of the model
 
 
@@ -117,24 +122,25 @@ class MaskSampler(Sampler):
 
     def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
         """Yield the neighbourhood of each sample that `rows` iterates over."""
-        masks_of = lru_cache(maxsize=8)(self._masks)
+        draw_masks = lru_cache(maxsize=8)(self._draw_masks)
         for sample in rows:
             masked = self.split(sample)
-            masks = masks_of(masked.n_segments)
+            masks = draw_masks(masked.n_segments)
             responses = [
                 self.response(masked.make_copies(masks.present[batch]))
                 for batch in slices(len(masks.present), masked.batch_size)
             ]
-            squares = cosine_distances(masks.present) ** 2
+            squared_distances = cosine_distances(masks.present) ** 2
             yield Neighbourhood(
                 design=masks.present.astype(np.float64),
                 responses=np.concatenate(responses),
-                weights=masks.probabilities * gaussian(squares, self.kernel_width),
+                weights=masks.probabilities
+                * gaussian_kernel(squared_distances, self.kernel_width),
                 origin=np.ones(masked.n_segments),
                 complete=masks.complete,
             )
 
-    def _masks(self, n_segments: int) -> Masks:
+    def _draw_masks(self, n_segments: int) -> Masks:
         rng = np.random.default_rng([*self.seed, n_segments])
         return self.draw(n_segments, self.n_samples, rng)
 
@@ -147,7 +153,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     (`_make_sampler`) and builds explanations from the surrogates (`_explanation`).
     """
 
-    # Each subclass has defaults of these.
+    # Parameters whose defaults the subclasses set.
     n_features_to_select: int | None
     feature_selection: str
     surrogate: Any
@@ -229,19 +235,19 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             R² is undefined.
         """
         rows = self._check_rows(X, reset=False)
-        fits = self._fits(rows, self._sampler)
+        fits = self._fit_rows(rows, self._sampler)
         self._check_fidelity(fits)
         return self._explanation(
             rows,
             fits,
-            **by_output({"predictions": plain_responses(self._response, rows)}),
+            **drop_output_axis({"predictions": plain_responses(self._response, rows)}),
             data=rows.native,
             output_names=self.output_names_,
             response_name=self._response_name,
             target_name=self._target_name,
         )
 
-    def _fits(self, rows: Any, sampler: Sampler) -> list[LocalFit]:
+    def _fit_rows(self, rows: Any, sampler: Sampler) -> list[LocalFit]:
         """A `LocalFit` for each row."""
         fit = partial(
             fit_locally,
@@ -251,7 +257,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         )
         blocks = worker_slices(rows.n_rows, self.n_jobs)
         tasks = [(fit, sampler, rows.sliced(block)) for block in blocks]
-        fits_by_block = run(_fit_all, tasks, n_jobs=self.n_jobs)
+        fits_by_block = run(_fit_block, tasks, n_jobs=self.n_jobs)
         return list(chain.from_iterable(fits_by_block))
 
     def _check_fidelity(self, fits: list[LocalFit]) -> None:
@@ -304,23 +310,23 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             If there are fewer than two draws, or no features.
         """
         check_is_fitted(self)
-        for name, value, least in (
+        for name, value, minimum in (
             ("n_redraws", n_redraws, 2),
             ("n_features", n_features, 1),
         ):
-            if not isinstance(value, Integral) or value < least:
+            if not isinstance(value, Integral) or value < minimum:
                 raise ValueError(
-                    f"{name}={value!r} must be an int of at least {least}."
+                    f"{name}={value!r} must be an int of at least {minimum}."
                 )
         rows = self._check_rows(X, reset=False)
         if self._sampler.exact:
             return np.ones(rows.n_rows)
         draws = [
-            self._fits(rows, self._make_sampler([self._seed, draw]))
+            self._fit_rows(rows, self._make_sampler([self._seed, draw]))
             for draw in with_progress(range(n_redraws))
         ]
         return np.array(
-            [_similarity(fits, n_features) for fits in zip(*draws, strict=True)]
+            [_mean_similarity(fits, n_features) for fits in zip(*draws, strict=True)]
         )
 
     @property
@@ -338,14 +344,15 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         return self._stability
 
 
-def _fit_all(fit: Callable[..., Any], sampler: Sampler, rows: Any) -> list[LocalFit]:
+def _fit_block(fit: Callable[..., Any], sampler: Sampler, rows: Any) -> list[LocalFit]:
+    """The `LocalFit` of each row of a block."""
     # The fits are too small for threads.
     with limit_threads(1):
         samples = with_progress(sampler.neighbourhoods(rows), rows.n_rows)
         return [fit(neighbourhood) for neighbourhood in samples]
 
 
-def _similarity(fits: tuple[LocalFit, ...], n_features: int) -> float:
+def _mean_similarity(fits: tuple[LocalFit, ...], n_features: int) -> float:
     """Mean Jaccard similarity of a row's strongest features between its fits."""
     similarities = []
     for output in range(fits[0].coefficients.shape[1]):

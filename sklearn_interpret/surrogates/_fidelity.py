@@ -13,7 +13,11 @@ from sklearn.metrics import get_scorer
 from sklearn_interpret._core.statistics.losses import agreement, mean_r_squared
 from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
 from sklearn_interpret._model.responses.predictors import is_classifier
-from sklearn_interpret._model.responses.scoring import as_number, scored, takes_weights
+from sklearn_interpret._model.responses.scoring import (
+    as_number,
+    call_scorer,
+    takes_weights,
+)
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
     squeeze_outputs,
@@ -52,37 +56,39 @@ class Fidelity:
 
         Labels are None if the model predicts none.
         """
-        surrogate, scoring = self.predictions, self.scoring
+        scoring, X = self.scoring, rows.native
         if scoring == "accuracy":
-            model_labels = self._comparable(labels)
-            return agreement(model_labels, surrogate.predictions(rows.native), weights)
-        if isinstance(scoring, str) and scoring != "r2":
-            return self._scored(rows, weights, responses, labels)
-        if callable(scoring) and surrogate.predicts_labels:
-            predictions = surrogate.predictions(rows.native)
-            return self._compared(scoring, labels, predictions, weights)
-        predictions = surrogate.responses(rows.native)
-        if predictions is None:
+            labels = self._check_labels(labels)
+            return agreement(labels, self.predictions.predictions(X), weights)
+        if scoring == "r2":
+            return mean_r_squared(responses, self._surrogate_responses(X), weights)
+        if isinstance(scoring, str):
+            return self._sklearn_score(X, weights, responses, labels)
+        if self.predictions.predicts_labels:
+            predictions = self.predictions.predictions(X)
+            return self._callable_score(scoring, labels, predictions, weights)
+        targets = squeeze_outputs(responses)
+        predictions = squeeze_outputs(self._surrogate_responses(X))
+        return self._callable_score(scoring, targets, predictions, weights)
+
+    def _surrogate_responses(self, X: Any) -> NDArray[np.float64]:
+        """Estimates (n, k) of the model's responses; probabilities of a classifier."""
+        responses = self.predictions.responses(X)
+        if responses is None:
             raise ValueError(
                 'scoring="r2" compares probabilities where the surrogate is a '
-                f"classifier, and {self._without_probabilities()}: use "
+                f"classifier, and {self._why_no_probabilities()}: use "
                 'scoring="accuracy", or a regressor as surrogate.'
             )
-        if callable(scoring):
-            return self._compared(
-                scoring,
-                squeeze_outputs(responses),
-                squeeze_outputs(predictions),
-                weights,
-            )
-        return mean_r_squared(responses, predictions, weights)
+        return responses
 
-    def _without_probabilities(self) -> str:
+    def _why_no_probabilities(self) -> str:
         if self.predictions.has_probabilities:
             return f"the model's response is {self.predictions.response.method!r}"
         return f"{type(self.predictions.surrogate).__name__} has no predict_proba"
 
-    def _comparable(self, labels: NDArray[Any] | None) -> NDArray[Any]:
+    def _check_labels(self, labels: NDArray[Any] | None) -> NDArray[Any]:
+        """Labels of the model; an error if model or surrogate have no labels."""
         model = self.predictions.response.estimator
         reason = self.predictions.why_no_labels()
         if not is_classifier(model):
@@ -93,32 +99,32 @@ class Fidelity:
             raise ValueError(f'scoring="accuracy" compares labels, but {reason}.')
         return labels
 
-    def _scored(
+    def _sklearn_score(
         self,
-        rows: Rows,
+        X: Any,
         weights: NDArray[np.float64],
         responses: NDArray[np.float64],
         labels: Any,
     ) -> Any:
         """A scikit-learn score, with the model's predictions as targets."""
         scorer = get_scorer(self.scoring)
-        params = self._weights_for(scorer_takes_weights(scorer), weights)
+        params = self._weight_params(scorer_takes_weights(scorer), weights)
         targets = squeeze_outputs(responses) if labels is None else labels
-        score = scored(scorer, self.inspector, rows.native, targets, **params)
-        return self._checked(score)
+        score = call_scorer(scorer, self.inspector, X, targets, **params)
+        return self._as_finite_number(score)
 
-    def _compared(
+    def _callable_score(
         self,
         scoring: Callable[..., Any],
-        answers: Any,
+        targets: Any,
         predictions: Any,
         weights: NDArray[np.float64],
     ) -> float:
-        """A score of the surrogate's predictions, against the model's answers."""
-        params = self._weights_for(takes_weights(scoring), weights)
-        return self._checked(scoring(answers, predictions, **params))
+        """A user's score, with the model's predictions as targets."""
+        params = self._weight_params(takes_weights(scoring), weights)
+        return self._as_finite_number(scoring(targets, predictions, **params))
 
-    def _weights_for(
+    def _weight_params(
         self, takes_weights: bool | None, weights: NDArray[np.float64]
     ) -> dict[str, Any]:
         if (weights == weights[0]).all():
@@ -130,7 +136,7 @@ class Fidelity:
             )
         return {"sample_weight": weights}
 
-    def _checked(self, score: float) -> float:
+    def _as_finite_number(self, score: float) -> float:
         number = as_number(score)
         if number is None:
             raise ValueError(f"scoring={self.scoring!r} must be a number; got {score}.")

@@ -54,7 +54,7 @@ def _offers(name: str) -> Callable[..., bool]:
     """Check for `available_if`: the surrogate can provide a method."""
 
     def check(self: Any) -> bool:
-        return name in self._methods()
+        return name in self._provided_methods()
 
     return check
 
@@ -228,27 +228,20 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         next(progress)
         labels = self._predict_labels(rows)
         next(progress)
-        surrogate, fit_weights = self.surrogate, weights
-        targets = squeeze_outputs(responses)
-        if surrogate is None:
-            surrogate = default_surrogate(self.random_state)
-            targets, fit_weights = with_exact_sums(targets, weights)
-        elif is_classifier(surrogate):
-            targets = self._labels_to_learn(surrogate, labels)
         allows_nan = tags_of(self.estimator_).input_tags.allow_nan
         self._takes_missing = allows_nan or not rows.is_finite
-        self.surrogate_ = fit_surrogate(surrogate, rows, targets, fit_weights)
+        self.surrogate_ = self._fit_surrogate(rows, weights, responses, labels)
         self._importances = importances(self.surrogate_, rows, weights)
-        self.fidelity_ = self._fidelity(rows, weights, responses, labels)
+        self.fidelity_ = self._measure_fidelity(rows, weights, responses, labels)
         predictions = self._surrogate_predictions()
         if labels is not None and predictions.why_no_labels() is None:
-            learned = predictions.predictions(rows.native)
-            self.agreement_ = agreement(labels, learned, weights)
-        learned_responses = predictions.responses(rows.native)
+            surrogate_labels = predictions.predictions(rows.native)
+            self.agreement_ = agreement(labels, surrogate_labels, weights)
+        surrogate_responses = predictions.responses(rows.native)
         self._table = surrogate_blocks(
-            self, rows, weights, responses, learned_responses
+            self, rows, weights, responses, surrogate_responses
         )
-        self._warn()
+        self._warn_of_low_fidelity()
 
     def _result_blocks(self) -> list[dict[str, Any]]:
         """Of trees a line for each leaf, with columns "leaf", "rule", "n_rows" and
@@ -266,18 +259,28 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         return facts | ({"agreement": self.agreement_} if agrees else {})
 
     def _result_units(self) -> dict[str, str]:
-        numbers = "mean", *(f"q{100 * q:02.0f}" for q in QUANTILES), "surrogate"
-        return (
-            dict.fromkeys(numbers, self._response_name)
-            if "leaf" in self._table[0]
-            else {}
-        )
+        if "leaf" not in self._table[0]:
+            return {}
+        quantiles = [f"q{100 * q:02.0f}" for q in QUANTILES]
+        return dict.fromkeys(["mean", *quantiles, "surrogate"], self._response_name)
+
+    def _fit_surrogate(
+        self, rows: Rows, weights: NDArray[np.float64], responses: Any, labels: Any
+    ) -> Any:
+        """The surrogate, fitted to responses, or to labels if it is a classifier."""
+        surrogate, targets = self.surrogate, squeeze_outputs(responses)
+        if surrogate is None:
+            surrogate = default_surrogate(self.random_state)
+            targets, weights = with_exact_sums(targets, weights)
+        elif is_classifier(surrogate):
+            targets = self._labels_to_learn(surrogate, labels)
+        return fit_surrogate(surrogate, rows, targets, weights)
 
     def _evaluate(self, function: Any, rows: Rows) -> NDArray[Any]:
         """Concatenated results of a function of the model for batches of rows."""
         batches = slices(rows.n_rows, batch_rows(rows.row_bytes))
         tasks = [(function, rows.sliced(batch)) for batch in batches]
-        return np.concatenate(list(run(_call, tasks, n_jobs=self.n_jobs)))
+        return np.concatenate(list(run(_call_with_rows, tasks, n_jobs=self.n_jobs)))
 
     def _predict_labels(self, rows: Rows) -> NDArray[Any] | None:
         """Labels that the model predicts; None if it predicts none."""
@@ -300,7 +303,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
             )
         return labels
 
-    def _fidelity(
+    def _measure_fidelity(
         self,
         rows: Rows,
         weights: NDArray[np.float64],
@@ -311,7 +314,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         fidelity = Fidelity(self.scoring, self._surrogate_predictions(), self)
         return fidelity.measure(rows, weights, responses, labels)
 
-    def _warn(self) -> None:
+    def _warn_of_low_fidelity(self) -> None:
         if self.scoring not in ("r2", "accuracy") or self.min_fidelity is None:
             return
         if np.isnan(self.fidelity_):
@@ -332,7 +335,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     def _surrogate_predictions(self) -> SurrogatePredictions:
         return SurrogatePredictions(self.surrogate_, self._make_response())
 
-    def _methods(self) -> Any:
+    def _provided_methods(self) -> Any:
         """Names of a classifier's methods that the surrogate can provide."""
         model = getattr(self, "estimator_", self.estimator)
         if not is_classifier(model):
@@ -345,8 +348,8 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         except (TypeError, ValueError):  # to be raised by `fit`
             return set()
 
-    def _checked(self, X: Any) -> Rows:
-        """Validated rows; finite ones if the model takes no others."""
+    def _check_fitted_rows(self, X: Any) -> Rows:
+        """Validated rows, which must be finite if the model takes finite rows only."""
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)
         if not self._takes_missing:
@@ -372,11 +375,11 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
             If the model is a classifier, but no labels follow from the response that
             the surrogate was fitted to.
         """
-        rows, surrogate = self._checked(X), self._surrogate_predictions()
-        why = surrogate.why_no_labels()
-        if is_classifier(self.estimator_) and why is not None:
+        rows, surrogate = self._check_fitted_rows(X), self._surrogate_predictions()
+        reason = surrogate.why_no_labels()
+        if is_classifier(self.estimator_) and reason is not None:
             raise ValueError(
-                f"The surrogate cannot predict labels, as {why}. "
+                f"The surrogate cannot predict labels, as {reason}. "
                 "surrogate_.predict(X) returns its own predictions."
             )
         return surrogate.predictions(rows.native)
@@ -398,7 +401,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`.
         """
-        rows = self._checked(X)
+        rows = self._check_fitted_rows(X)
         return self._surrogate_predictions().probabilities(rows.native)
 
     @available_if(_offers("predict_log_proba"))
@@ -415,11 +418,11 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         ndarray of shape (n_samples, n_classes)
             Logarithms, in the order of `classes_`; minus infinity for zero.
         """
-        shares = self.predict_proba(X)
+        probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            if isinstance(shares, list):
-                return [np.log(of_output) for of_output in shares]
-            return np.log(shares)
+            if isinstance(probabilities, list):  # an array for each output
+                return list(map(np.log, probabilities))
+            return np.log(probabilities)
 
     @available_if(_offers("decision_function"))
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -435,7 +438,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Scores.
         """
-        rows = self._checked(X)
+        rows = self._check_fitted_rows(X)
         return squeeze_outputs(self._surrogate_predictions().responses(rows.native))
 
     def score(
@@ -500,11 +503,12 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         ValueError
             If no row is in `subset`.
         """
-        rows = self._checked(X)
+        rows = self._check_fitted_rows(X)
         weights = check_weights(sample_weight, rows)
         rows, weights = rows_inside(self, rows, weights)
         responses = self._evaluate(self._make_response(), rows)
-        return self._fidelity(rows, weights, responses, self._predict_labels(rows))
+        labels = self._predict_labels(rows)
+        return self._measure_fidelity(rows, weights, responses, labels)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -518,7 +522,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         return importances
 
 
-def _call(function: Any, rows: Rows) -> NDArray[Any]:
+def _call_with_rows(function: Any, rows: Rows) -> NDArray[Any]:
     return np.asarray(function(rows.native))
 
 
@@ -527,13 +531,13 @@ def _weights_inside(
 ) -> NDArray[np.float64]:
     """Weights, set to zero for rows outside of the inspector's subset."""
     if inspector.subset is not None:
-        inside = np.asarray(inspector.subset(rows.native))
-        if inside.dtype.kind != "b" or inside.shape != (rows.n_rows,):
+        in_subset = np.asarray(inspector.subset(rows.native))
+        if in_subset.dtype.kind != "b" or in_subset.shape != (rows.n_rows,):
             raise ValueError(
                 f"subset must return a boolean for each of the {rows.n_rows} rows; got "
-                f"an array of {inside.dtype} of shape {inside.shape}."
+                f"an array of {in_subset.dtype} of shape {in_subset.shape}."
             )
-        weights = np.where(inside, weights, 0.0)
+        weights = np.where(in_subset, weights, 0.0)
     if not weights.any():
         raise ValueError("subset holds for no row of positive weight.")
     return weights

@@ -1,6 +1,6 @@
 """The leaves of the trees of a global surrogate, or its coefficients, and their tables.
 
-`read_surrogate` reads the fitted surrogate, `leaves_of` and `of_output` pick what
+`read_surrogate` reads the fitted surrogate, `leaves_of` and `row_of_output` pick what
 belongs to one output of the model, and `surrogate_blocks` makes the table.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.surrogates.inner_predictors import InnerPredictor
 
-# Of the responses in a leaf, in tables.
+# Quantiles of the responses in a leaf that tables have.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -148,31 +148,35 @@ def surrogate_blocks(
     the importances of the features, if any.
     """
     surrogate, output_names = inspector.surrogate_, inspector.output_names_
-    contents, blocks = read_surrogate(surrogate, output_names, rows, weights), []
+    content = read_surrogate(surrogate, output_names, rows, weights)
+    blocks = []
     for output, name in enumerate(output_names):
         block = {"output": name} if len(output_names) > 1 else {}
-        if contents is None:  # importances are those for all outputs
+        if content is None:  # importances are not by output
             importances = getattr(inspector, "feature_importances_", None)
             block |= {"feature": list(rows.names)}
             block |= {} if importances is None else {"importance": importances}
             return [block]
-        if isinstance(contents, SurrogateTrees):
-            k = output if len(contents.trees) > 1 else 0
-            tree, nodes = contents.trees[k], contents.leaves[:, k]
-            learned = surrogate_responses
-            learned = None if learned is None else learned[:, output]
-            leaves = leaves_of(tree, nodes, responses[:, output], learned, weights)
+        if isinstance(content, SurrogateTrees):
+            tree_number = output if len(content.trees) > 1 else 0
+            leaves = leaves_of(
+                content.trees[tree_number],
+                content.leaves[:, tree_number],
+                responses[:, output],
+                None if surrogate_responses is None else surrogate_responses[:, output],
+                weights,
+            )
             block |= leaf_columns(leaves)
         else:
-            coefficients = of_output(contents.coefficients, output)
-            deviations = of_output(contents.deviations, output)
-            names = contents.column_names
+            coefficients = row_of_output(content.coefficients, output)
+            deviations = row_of_output(content.deviations, output)
+            names = content.column_names
             block |= coefficient_columns(names, coefficients, deviations)
         blocks.append(block)
     return blocks
 
 
-def of_output(table: Any, output: int) -> NDArray[np.float64]:
+def row_of_output(table: Any, output: int) -> NDArray[np.float64]:
     """The row of an output, or the one row for all of them."""
     table = np.atleast_2d(np.asarray(table, np.float64))
     return table[output] if len(table) > 1 else table[0]
@@ -212,9 +216,9 @@ def _read_coefficients(
     tables, deviations, names = [], [], []
     for inner in predictors:
         table = coefficient_table(inner.predictor)
-        tables.append(table if labels is None else _of_labels(table, inner, labels))
+        tables.append(table if labels is None else _sort_by_label(table, inner, labels))
         deviations.append(column_deviations(inner.columns_of(rows), weights))
-        names.append(list(map(str, inner.described(rows))))
+        names.append(list(map(str, inner.describe_columns(rows))))
     if len(set(map(len, names))) > 1:
         return None
     return SurrogateCoefficients(
@@ -222,7 +226,7 @@ def _read_coefficients(
     )
 
 
-def _of_labels(
+def _sort_by_label(
     table: NDArray[np.float64], inner: InnerPredictor, labels: list[Any]
 ) -> NDArray[np.float64]:
     """Coefficients of a linear classifier, in the order of some labels."""

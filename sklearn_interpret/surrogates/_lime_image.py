@@ -17,7 +17,7 @@ from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import limit_threads, run, slices
-from sklearn_interpret._model.rows.base import rounded_to
+from sklearn_interpret._model.rows.base import round_to_dtype
 from sklearn_interpret._model.rows.images import (
     Images,
     as_image_rows,
@@ -36,7 +36,7 @@ from sklearn_interpret.surrogates._base import (
     MaskSampler,
 )
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
-from sklearn_interpret.surrogates._local_fits import by_output, fields_of
+from sklearn_interpret.surrogates._local_fits import drop_output_axis, fields_of
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
@@ -359,20 +359,20 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
             seed,
         )
 
-    def _fits(self, rows: Images, sampler: Sampler) -> list[LocalFit]:
+    def _fit_rows(self, rows: Images, sampler: Sampler) -> list[LocalFit]:
         if not rows.segments:
             rows.segments = self._find_segments(rows)
-        return super()._fits(rows, sampler)
+        return super()._fit_rows(rows, sampler)
 
     def _find_segments(self, rows: Images) -> list[NDArray[np.intp]]:
         """Segments of images, a list of arrays (height, width)."""
         segment = partial(
-            _segments, function=self.segmentation, n_segments=self.n_segments
+            _segment_image, function=self.segmentation, n_segments=self.n_segments
         )
-        # As many blocks as workers: the last ones may be smaller.
+        # As many blocks as workers; the last block may be smaller.
         step = -(-rows.n_rows // effective_n_jobs(self.n_jobs))
         tasks = [(segment, rows.pixels[block]) for block in slices(rows.n_rows, step)]
-        blocks = run(_segment_all, tasks, n_jobs=self.n_jobs)
+        blocks = run(_segment_block, tasks, n_jobs=self.n_jobs)
         return [labels for block in blocks for labels in block]
 
     @property
@@ -389,7 +389,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         n_segments = [len(fit.coefficients) for fit in fits]
         positions = list(map(np.arange, n_segments))
         return ImageExplanation(
-            **by_output(fields_of(fits, positions, max(n_segments))),
+            **drop_output_axis(fields_of(fits, positions, max(n_segments))),
             **fields,
             segments=np.stack(rows.segments),
             images=rows.pixels,
@@ -397,11 +397,11 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
 
 
 def _masked_image(image: Any, colour: Any) -> MaskedSample:
-    """One of the `Images`, whose segments a colour can hide, for `MaskSampler`."""
+    """An image whose segments a colour can hide, for `MaskSampler`."""
     return MaskedSample(image.n_segments, image.masker(colour), image.copies_per_call)
 
 
-def _segments(
+def _segment_image(
     image: NDArray[np.float64],
     function: Callable[..., Any] | None,
     n_segments: int | None,
@@ -414,9 +414,10 @@ def _segments(
     )
 
 
-def _segment_all(
+def _segment_block(
     segment: Callable[..., Any], images: NDArray[np.float64]
 ) -> list[NDArray[np.intp]]:
+    """Segments of each of a block of images."""
     # The images are too small for threads.
     with limit_threads(1):
         return [segment(image) for image in images]
@@ -442,5 +443,5 @@ def _check_colour(colour: Any, images: Images) -> None:
     if not isinstance(dtype, np.dtype) or dtype.kind not in "biu":
         return
     with np.errstate(invalid="ignore"):
-        if not np.array_equal(rounded_to(numbers, dtype), np.rint(numbers)):
+        if not np.array_equal(round_to_dtype(numbers, dtype), np.rint(numbers)):
             raise ValueError(f"hide_color={colour!r} does not fit the dtype {dtype}.")

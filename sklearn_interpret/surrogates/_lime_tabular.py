@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.linear_surrogates import LocalMoments
-from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
+from sklearn_interpret._core.local.masks import gaussian_kernel, quasi_random_points
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.formulas.formula import read_formula
@@ -29,7 +29,11 @@ from sklearn_interpret._model.surrogates.local_samples import LocalDraws
 from sklearn_interpret.explanations import AttributionTransformerMixin
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, Sampler
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
-from sklearn_interpret.surrogates._local_fits import Neighbourhood, by_output, fields_of
+from sklearn_interpret.surrogates._local_fits import (
+    Neighbourhood,
+    drop_output_axis,
+    fields_of,
+)
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
@@ -40,10 +44,10 @@ if TYPE_CHECKING:
 
 # Default number of bins of equal weight: quartiles, as in lime.
 _QUARTILES = 4
-# Default kernel widths in units of the root of the number of features: of numbers that
-# of lime. Two samples differ by two squared standard deviations in a number, but by at
-# most one in a bin, and bins approximate the model less closely: a narrower kernel,
-# chosen by hand, compensates both.
+# Default kernel widths in units of the root of the number of features. For numbers it
+# is the default of lime. Two samples differ by two squared standard deviations in a
+# number, but by at most one in a bin, and bins approximate the model less closely: a
+# narrower kernel, chosen by hand, compensates both.
 _WIDTH_OF_NUMBERS = 0.75
 _WIDTH_OF_BINS = 0.3
 
@@ -264,9 +268,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
             if needs_them:
                 return None
         n_values = [len(column.labels) for column in self._marginals.columns]
-        columns = self._response, self._marginals.levels(), n_values
+        arguments = self._response, self._marginals.levels(), n_values
         return read_formula(
-            [IndependentColumns], *columns, required=self.method == "tree"
+            [IndependentColumns], *arguments, required=self.method == "tree"
         )
 
     def _make_sampler(self, seed: list[int]) -> Sampler:
@@ -288,7 +292,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         )
         if self.sample_around == "instance":
             return _SamplesAroundRows(marginals, width, draws, self._response)
-        samples = as_rows(draws.around_mean())
+        samples = as_rows(draws.draws_around_mean())
         responses = plain_responses(self._response, samples)
         return _SharedSamples(marginals, width, marginals.locate(samples), responses)
 
@@ -306,7 +310,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         check_is_fitted(self)
         if self._importances is None:
             with progress_of(self, "feature_importances_"):
-                fits = self._fits(self._marginals.rows, self._sampler)
+                fits = self._fit_rows(self._marginals.rows, self._sampler)
             strengths = [np.abs(fit.coefficients).mean(axis=1) for fit in fits]
             self._importances = np.average(strengths, axis=0, weights=self._weights)
         return self._importances
@@ -325,7 +329,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         if marginals.discrete.any():
             conditions = marginals.conditions(marginals.locate(rows))
         return LocalExplanation(
-            **by_output(arrays),
+            **drop_output_axis(arrays),
             **fields,
             feature_names=rows.names,
             scales=marginals.scales,
@@ -339,7 +343,7 @@ class _TableSampler(Sampler):
     def __init__(self, marginals: Marginals, width: float) -> None:
         self._marginals, self._width = marginals, width
 
-    def _neighbourhood(
+    def _make_neighbourhood(
         self,
         samples: Location,
         responses: NDArray[np.float64],
@@ -353,7 +357,7 @@ class _TableSampler(Sampler):
             design=np.where(discrete, samples.codes == origin.codes, samples.scores),
             responses=responses,
             # Relative to the nearest: otherwise all weights may underflow.
-            weights=gaussian(squares - squares.min(), self._width),
+            weights=gaussian_kernel(squares - squares.min(), self._width),
             origin=np.where(discrete, 1.0, origin.scores[0]),
             moments=moments,
         )
@@ -380,18 +384,18 @@ class _SharedSamples(_TableSampler):
     def neighbourhoods(self, rows: Rows) -> Iterator[Neighbourhood]:
         """Yield the samples with the weights for each row."""
         trees = self._exact_trees
-        step = rows.n_rows if trees is None else trees.block_rows
-        for block in slices(rows.n_rows, step):
+        block_rows = rows.n_rows if trees is None else trees.block_rows
+        for block in slices(rows.n_rows, block_rows):
             origins = self._marginals.locate(rows.sliced(block))
             moments: Sequence[LocalMoments | None] = [None] * len(origins.codes)
             if trees is not None:
-                moments = self._moments(trees, origins)
+                moments = self._exact_moments(trees, origins)
             for row, exact_moments in enumerate(moments):
-                yield self._neighbourhood(
+                yield self._make_neighbourhood(
                     self._samples, self._responses, origins.take([row]), exact_moments
                 )
 
-    def _moments(
+    def _exact_moments(
         self, trees: IndependentColumns, origins: Location
     ) -> list[LocalMoments]:
         """Exact moments of the weighted distribution, for each row."""
@@ -422,14 +426,14 @@ class _SamplesAroundRows(_TableSampler):
     def neighbourhoods(self, rows: Rows) -> Iterator[Neighbourhood]:
         """Yield the samples around each row."""
         n_samples = self._draws.n_samples
-        step = max(1, batch_rows(rows.row_bytes) // n_samples)
-        for batch in slices(rows.n_rows, step):
-            block = rows.sliced(batch)
-            draws = as_rows(self._draws.around(block))
+        block_rows = max(1, batch_rows(rows.row_bytes) // n_samples)
+        for block in slices(rows.n_rows, block_rows):
+            explained = rows.sliced(block)
+            draws = as_rows(self._draws.draws_around(explained))
             samples = self._marginals.locate(draws)
-            origins = self._marginals.locate(block)
+            origins = self._marginals.locate(explained)
             responses = plain_responses(self._response, draws)
             for row, index in enumerate(slices(draws.n_rows, n_samples)):
-                yield self._neighbourhood(
+                yield self._make_neighbourhood(
                     samples.take(index), responses[index], origins.take([row])
                 )

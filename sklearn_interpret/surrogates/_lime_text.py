@@ -28,7 +28,7 @@ from sklearn_interpret.surrogates._local_explanation import (
     LocalExplanation,
     r_squared_text,
 )
-from sklearn_interpret.surrogates._local_fits import by_output, fields_of
+from sklearn_interpret.surrogates._local_fits import drop_output_axis, fields_of
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.local.tokens import Key, Splitter
@@ -162,7 +162,9 @@ class TextExplanation(LocalExplanation):
         ValueError
             If there are several outputs and no `target`.
         """
-        weights, used = self._of_output(row, output_position(self.output_names, target))
+        weights, used = self._output_weights(
+            row, output_position(self.output_names, target)
+        )
         order = np.argsort(-np.abs(weights), kind="stable")
         return [(self.feature_names[j], float(weights[j])) for j in order if used[j]]
 
@@ -187,22 +189,22 @@ class TextExplanation(LocalExplanation):
         outputs: Sequence[int] = range(len(self.output_names))
         if target is not None:
             outputs = [output_position(self.output_names, target)]
-        return self._html(range(len(self))[row], outputs)
+        return self._text_html(range(len(self))[row], outputs)
 
-    def _of_output(
+    def _output_weights(
         self, row: int, output: int
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Weights of a text's words, and a mask of those in use, for one output."""
+        """Weights of a text's words, and a mask of the words in use, for one output."""
         values, selected = self.values[row], self.selected[row]
         if values.ndim == 1:
             return values, selected
         return values[:, output], selected[:, output]
 
-    def _facts(self, row: int, output: int) -> str:
+    def _fit_text(self, row: int, output: int) -> str:
         """Text of the response, the surrogate's prediction and the fidelity."""
         texts = {
-            "predictions": lambda x: f"response {entry_text(x)}",
-            "local_predictions": lambda x: f"surrogate {entry_text(x)}",
+            "predictions": lambda number: f"response {entry_text(number)}",
+            "local_predictions": lambda number: f"surrogate {entry_text(number)}",
             "fidelity": r_squared_text,
         }
         values = {name: getattr(self, name) for name in texts}
@@ -212,51 +214,51 @@ class TextExplanation(LocalExplanation):
             if array is not None
         )
 
-    def _html(
+    def _text_html(
         self, row: int, outputs: Sequence[int], max_pieces: int | None = None
     ) -> str:
-        """HTML of the first pieces of a text, highlighted for each output."""
-        weights = [self._of_output(row, output)[0] for output in outputs]
+        """HTML of the first pieces of a text, with highlights for each output."""
+        weights = [self._output_weights(row, output)[0] for output in outputs]
         largest = max((np.abs(w).max(initial=0.0) for w in weights), default=0.0)
         blocks = []
         for output, word_weights in zip(outputs, weights, strict=True):
             head = f"Text {row}, output {self.output_names[output]}"
-            head = ": ".join(filter(None, [head, self._facts(row, output)]))
+            head = ": ".join(filter(None, [head, self._fit_text(row, output)]))
             blocks.append(
                 f'<div style="color: #333; font-size: 0.9em">{escape(head)}</div>'
                 '<div style="white-space: pre-wrap; overflow-wrap: anywhere; '
                 'line-height: 1.6; margin: 0 0 0.8em 0">'
-                f"{self._marked(row, word_weights, largest, max_pieces)}</div>"
+                f"{self._highlight_html(row, word_weights, largest, max_pieces)}</div>"
             )
         style = "background: white; color: black; padding: 0.4em"
         html = f'<div style="{style}">{"".join(blocks)}</div>'
         # Lone surrogates cannot be written to a file or a notebook.
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
-    def _marked(
+    def _highlight_html(
         self, row: int, weights: NDArray[Any], largest: float, max_pieces: int | None
     ) -> str:
         """HTML of a text, with its weighted words in tags."""
         pieces, features = self.tokens[row], self.token_features[row]
-        marked = []
+        tags = []
         for piece, feature in zip(
             pieces[:max_pieces], features[:max_pieces], strict=True
         ):
             weight = weights[feature] if feature >= 0 else 0.0
             alpha = highlight(weight, largest)
             if not alpha:
-                marked.append(escape(piece))
+                tags.append(escape(piece))
                 continue
             red, green, blue = UP_RGB if weight > 0 else DOWN_RGB
             title = f"{self.feature_names[feature]}: {entry_text(weight, signed=True)}"
-            marked.append(
+            tags.append(
                 f'<span title="{escape(title)}" style="background: '
                 f'rgba({red}, {green}, {blue}, {alpha:.2f}); border-radius: 0.2em">'
                 f"{escape(piece)}</span>"
             )
         if max_pieces is not None and len(pieces) > max_pieces:
-            marked.append(" …")
-        return "".join(marked)
+            tags.append(" …")
+        return "".join(tags)
 
     def _repr_html_(self) -> str:
         """Return the first texts with their words highlighted."""
@@ -267,7 +269,7 @@ class TextExplanation(LocalExplanation):
             f"{type(self).__name__}: {n_rows} texts, {self.values.shape[1]} words, "
             f"{n_outputs} outputs; orange raises the response, blue lowers it"
         )
-        blocks = [self._html(row, outputs, _N_HTML_PIECES) for row in texts]
+        blocks = [self._text_html(row, outputs, _N_HTML_PIECES) for row in texts]
         return f"<div><div>{escape(head)}</div>{''.join(blocks)}</div>"
 
 
@@ -441,19 +443,22 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
         self, rows: TextRows, fits: list[LocalFit], **fields: Any
     ) -> TextExplanation:
         texts = [self._split(text) for text in rows]
-        numbers: dict[Key, int] = {}  # of the words of all texts
-        positions = [
-            np.array([numbers.setdefault(k, len(numbers)) for k in text.keys], np.intp)
-            for text in texts
-        ]
+        feature_of_word: dict[Key, int] = {}  # of the words of all texts
+        positions = []
+        for text in texts:
+            features = [
+                feature_of_word.setdefault(word, len(feature_of_word))
+                for word in text.keys
+            ]
+            positions.append(np.array(features, dtype=np.intp))
         return TextExplanation(
-            **by_output(fields_of(fits, positions, len(numbers))),
+            **drop_output_axis(fields_of(fits, positions, len(feature_of_word))),
             **fields,
-            feature_names=list(map(feature_name, numbers)),
+            feature_names=list(map(feature_name, feature_of_word)),
             tokens=as_objects([text.pieces for text in texts]),
             token_features=as_objects(
                 [
-                    # The last entry is that of pieces between words: feature -1.
+                    # Pieces between words, which have feature -1, take the last entry.
                     np.append(columns, -1)[text.features].tolist()
                     for text, columns in zip(texts, positions, strict=True)
                 ]
@@ -469,6 +474,6 @@ def _masked_text(
     batch_size = batch_rows(copied_bytes(text, tokens, mask_token))
 
     def make_copies(present: NDArray[np.bool_]) -> Any:
-        return like.like(tokens.copies(present, mask_token))
+        return like.with_texts(tokens.copies(present, mask_token))
 
     return MaskedSample(len(tokens.keys), make_copies, batch_size)

@@ -92,10 +92,10 @@ class LocalExplanation(Explanation):
     def __post_init__(self) -> None:
         super().__post_init__()
         shape = self.values.shape
-        by_row = (shape[0], *shape[2:])
+        shape_without_features = (shape[0], *shape[2:])
         for name in ("fidelity", "local_predictions"):
             if getattr(self, name) is not None:
-                self._set_array(name, by_row)
+                self._set_array(name, shape_without_features)
         if self.scales is None:
             self._set("scales", np.ones(shape[1]))
         self._set_array("scales", shape[1:2])
@@ -170,9 +170,13 @@ class LocalExplanation(Explanation):
     def _summary(self) -> list[str]:
         lines = super()._summary()
         if self.fidelity is not None and len(self):
-            low, high = (f.reduce(self.fidelity, None) for f in (np.fmin, np.fmax))
-            text = r_squared_text(low)
-            lines.append(text + (f" to {entry_text(high, 3)}" if low < high else ""))
+            # fmin, fmax: NaN only if no output has an R².
+            lowest = np.fmin.reduce(self.fidelity, None)
+            highest = np.fmax.reduce(self.fidelity, None)
+            text = r_squared_text(lowest)
+            if lowest < highest:
+                text += f" to {entry_text(highest, 3)}"
+            lines.append(text)
         return lines
 
     def _html_table(self) -> Any:
@@ -181,17 +185,17 @@ class LocalExplanation(Explanation):
         if self.fidelity is not None and body:
             fidelity = self.fidelity.reshape(len(self), -1)
             # Lines are sorted by row, then by output.
-            n_rows = len(self._shown)
-            shares = fidelity[:n_rows, : len(body) // n_rows].ravel()
+            n_rows = len(self._shown_rows)
+            r_squared = fidelity[:n_rows, : len(body) // n_rows].ravel()
             position = head.index("base value")
             head.insert(position, "fidelity")
-            for cells, share in zip(body, shares, strict=True):
-                cells.insert(position, r_squared_text(share))
+            for cells, line_r_squared in zip(body, r_squared, strict=True):
+                cells.insert(position, r_squared_text(line_r_squared))
         return head, body
 
 
-def r_squared_text(share: float) -> str:
+def r_squared_text(r_squared: float) -> str:
     """Text of R², which may be undefined."""
-    if np.isnan(share):
+    if np.isnan(r_squared):
         return "R² undefined"
-    return f"R² = {number_text(share)}"
+    return f"R² = {number_text(r_squared)}"

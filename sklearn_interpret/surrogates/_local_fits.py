@@ -19,9 +19,9 @@ from sklearn.linear_model import lars_path_gram
 
 from sklearn_interpret._core.local.linear_surrogates import (
     LocalMoments,
-    by_weight,
-    forward,
     largest_first,
+    select_by_weight,
+    select_forward,
 )
 from sklearn_interpret._core.statistics.losses import r_squared
 from sklearn_interpret._model.responses.predictors import (
@@ -51,17 +51,17 @@ def least_angles(moments: LocalMoments, output: int, size: int) -> NDArray[np.in
                 method="lar",
             )
         active = varying[np.asarray(order, dtype=np.intp)]
-    # Features that it never takes come last.
-    last = np.setdiff1d(np.arange(len(cross)), active)
-    last = last[np.argsort(-np.abs(cross[last]), kind="stable")]
-    return np.concatenate([active, last])[:size]
+    # Features that the path never takes come last.
+    others = np.setdiff1d(np.arange(len(cross)), active)
+    others = others[np.argsort(-np.abs(cross[others]), kind="stable")]
+    return np.concatenate([active, others])[:size]
 
 
 # Methods of feature selection: ``f(moments, output, size)`` returns positions.
 SELECTIONS = {
     "lars": least_angles,
-    "forward": forward,
-    "highest_weights": by_weight,
+    "forward": select_forward,
+    "highest_weights": select_by_weight,
     "none": lambda moments, output, size: np.arange(len(moments.mean)),
 }
 
@@ -97,7 +97,7 @@ class Neighbourhood:
     origin : ndarray of shape (p,)
         The row itself, in the features of the design.
     complete : bool, default=False
-        Whether these are all possible samples, so that nothing is random.
+        Whether the samples are all possible samples, so that nothing is random.
     moments : LocalMoments, default=None
         Exact moments of the distribution of samples, if known: the surrogate is fitted
         to these, and the samples are only used for its fidelity.
@@ -139,7 +139,7 @@ class LocalFit:
     linear: bool
 
     def strongest(self, output: int) -> NDArray[np.intp]:
-        """Features in use, those of the largest coefficients first."""
+        """Features in use, the largest coefficients first."""
         used = np.flatnonzero(self.selected[:, output])
         return used[largest_first(np.abs(self.coefficients[used, output]))]
 
@@ -168,17 +168,8 @@ def fit_locally(
     LocalFit
     """
     p, k = samples.design.shape[1], samples.responses.shape[1]
-    moments, weights = samples.moments, samples.weights
-    # Scale by powers of two: squares do not overflow, and no digit changes.
-    _, exponents = np.frexp(np.abs(samples.responses).max(axis=0))
-    units = np.ldexp(1.0, exponents - 1)
-    if moments is None:
-        scaled = samples.responses / units
-        moments = LocalMoments.of_samples(samples.design, scaled, weights)
-    else:
-        moments = replace(
-            moments, response=moments.response / units, cross=moments.cross / units
-        )
+    weights = samples.weights
+    moments, units = _scaled_moments(samples)
     is_sampled = samples.moments is None and not samples.complete
     size = p if n_features is None else int(min(n_features, p))
     select = SELECTIONS["none" if size == p else selection]
@@ -203,7 +194,7 @@ def fit_locally(
         else:
             model = clone(surrogate).fit(design, response, sample_weight=weights)
             mean_response = unit * moments.response[output]
-            slopes, constant, is_linear = _read(model, mean_response)
+            slopes, constant, is_linear = _read_surrogate(model, mean_response)
             predicted, at_row = map(model.predict, (design, origin))
         coefficients[features, output] = slopes
         intercept[output], prediction[output] = constant, at_row[0]
@@ -219,7 +210,23 @@ def fit_locally(
     )
 
 
-def _read(model: Any, mean_response: float) -> tuple[NDArray[np.float64], float, bool]:
+def _scaled_moments(samples: Neighbourhood) -> tuple[LocalMoments, NDArray[np.float64]]:
+    """Moments of the responses in units, powers of two, and the units (k,).
+
+    Squares of responses in these units do not overflow, and no digit changes.
+    """
+    _, exponents = np.frexp(np.abs(samples.responses).max(axis=0))
+    units, moments = np.ldexp(1.0, exponents - 1), samples.moments
+    if moments is None:
+        scaled = samples.responses / units
+        return LocalMoments.of_samples(samples.design, scaled, samples.weights), units
+    response, cross = moments.response / units, moments.cross / units
+    return replace(moments, response=response, cross=cross), units
+
+
+def _read_surrogate(
+    model: Any, mean_response: float
+) -> tuple[NDArray[np.float64], float, bool]:
     """Coefficients and intercept of a user's surrogate, and whether it is linear."""
     if hasattr(model, "coef_"):
         return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]), True
@@ -246,7 +253,7 @@ def fields_of(
         Positions of each row's features among those of all rows; None if all rows have
         the same features.
     n_features : int, default=None
-        Number of features of all rows, if `places` is not None.
+        Number of features of all rows, if `positions` is not None.
 
     Returns
     -------
@@ -257,7 +264,7 @@ def fields_of(
     if fits[0].errors is not None:
         attributes["standard_errors"] = "errors"
     fields = {
-        name: _stacked([getattr(fit, attr) for fit in fits], positions, n_features)
+        name: _stack([getattr(fit, attr) for fit in fits], positions, n_features)
         for name, attr in attributes.items()
     }
     fields["base_values"] = np.stack([fit.intercept for fit in fits])
@@ -266,7 +273,7 @@ def fields_of(
     return fields
 
 
-def _stacked(
+def _stack(
     arrays: list[NDArray[Any]],
     positions: list[NDArray[np.intp]] | None,
     n_features: int | None,
@@ -281,7 +288,7 @@ def _stacked(
     return stacked
 
 
-def by_output(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def drop_output_axis(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Arrays (..., k) without the axis of outputs if there is a single one."""
     return {
         name: array[..., 0] if array.shape[-1] == 1 else array

@@ -80,13 +80,13 @@ def tasks(model, X, rows, norm, outcome="other", ranges=None, vary=None, **more)
 def tried(known, problem, time_limit=60.0):
     """Encoded rows, distances, lower bounds, and which rows satisfy the target."""
     index = np.arange(problem.rows.n_rows)
-    tries = TreePerturbation(known, time_limit).tries(problem, index)
-    distances = problem.distances(tries.values, index)
+    result = TreePerturbation(known, time_limit).search(problem, index)
+    distances = problem.distances(result.values, index)
     return (
-        tries.values,
+        result.values,
         distances,
-        tries.lower_bounds,
-        problem.holds(tries.values, index),
+        result.lower_bounds,
+        problem.holds(result.values, index),
     )
 
 

@@ -283,7 +283,7 @@ class Search(FastGradientSign):
 
     _budget = None
 
-    def _failure(self):
+    def _why_failed(self):
         return "it was not met"
 
 

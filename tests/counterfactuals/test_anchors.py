@@ -137,7 +137,7 @@ def test_rules_hold_for_their_rows_and_coverage_is_counted(iris):
 def test_reasons_say_no_more_than_is_proved():
     inspector = Anchors(RandomForestClassifier())
     for low in (0.8, 0.9497):
-        reason = inspector._reason(Anchor((), False, 0.99, low, 1.0, 1.0))
+        reason = inspector._why_no_rule(Anchor((), False, 0.99, low, 1.0, 1.0))
         assert f"at least {str(low)[:5]} only" in reason
 
 

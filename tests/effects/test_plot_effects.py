@@ -13,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret._plotting.axes import legend_entries
-from sklearn_interpret._plotting.colours import contrast, mixed, paper
+from sklearn_interpret._plotting.colours import contrast, mix, paper
 from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
 from sklearn_interpret.effects import AccumulatedLocalEffectsDisplay as ALEDisplay
 from sklearn_interpret.effects import (
@@ -545,7 +545,7 @@ def test_bands_and_the_line_at_zero_are_seen(style):
         ).plot()
     (ax,) = display.axes_.flat
     *colour, alpha = display.bands_[0][0].get_facecolor()[0]
-    assert contrast(mixed(paper(ax), colour, alpha), paper(ax)) > 1.2
+    assert contrast(mix(paper(ax), colour, alpha), paper(ax)) > 1.2
     zero = ax.lines[0]
     assert zero.get_ydata() == [0, 0]
     gridded = any(line.get_visible() for line in ax.get_ygridlines())

@@ -229,7 +229,7 @@ def test_trees_give_what_the_model_gives(name, entry):
     atol = 1e-10 if ENTRIES[entry][0] is ALE else 1e-8
     assert_close(fitted_results(by_trees), fitted_results(by_asking), entry, atol)
     X = MODELS[name][1]
-    if by_trees._one_way:
+    if by_trees._one_way_entries:
         found, expected = by_trees.transform(X), by_asking.transform(X)
         assert_allclose(found, expected, rtol=0, atol=atol)
 

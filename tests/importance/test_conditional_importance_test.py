@@ -42,7 +42,7 @@ from sklearn_interpret.importance import (
     _conditional_tests,
     _nuisance,
 )
-from sklearn_interpret.importance._base import copies, random_folds
+from sklearn_interpret.importance._base import random_folds, rows_by_weight
 from tests.importance.quick import mixed_frame
 
 TESTS = ["gcm", "pcm", "hrt", "loco"]
@@ -78,7 +78,7 @@ def few_trees(monkeypatch):
 def no_checks(monkeypatch):
     """Leave out the checks of nuisance regressions, which take the most time."""
     monkeypatch.setattr(
-        _conditional_tests, "remaining_dependence", lambda *_: (1.0, 0.0)
+        _conditional_tests, "residual_dependence", lambda *_: (1.0, 0.0)
     )
 
 
@@ -93,7 +93,7 @@ def known_smoothing(monkeypatch):
 
 def drawn(X, y):
     """Rows and targets in the order of the draws, their parts, and a seed a feature."""
-    sample = copies(Sample.of_positive_weight(as_rows(X), y, np.ones(len(y))))
+    sample = rows_by_weight(Sample.of_positive_weight(as_rows(X), y, np.ones(len(y))))
     rng = np.random.RandomState(0)
     parts = random_folds(np.zeros(len(y)), 10, rng)
     seeds = rng.randint(np.iinfo(np.int32).max, size=X.shape[1])
@@ -333,7 +333,7 @@ def test_members_of_a_group_have_its_value(test, no_checks):
 
 @of_each
 def test_groups_have_no_units(test, no_checks):
-    units, weights = [1e-4, 1e4, 1], np.full(60, 1.5)  # no copies, which are sorted
+    units, weights = ([1e-4, 1e4, 1], np.full(60, 1.5))  # no copies, which are sorted
     parameters = {"feature_groups": {"pair": [0, 1]}, "sampler": "gaussian"}
     model = make_pipeline(StandardScaler(), LINEAR)
     one, other = (

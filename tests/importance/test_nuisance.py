@@ -16,7 +16,7 @@ from sklearn_interpret.importance._nuisance import (
     AdditiveModel,
     Nuisance,
     Structure,
-    remaining_dependence,
+    residual_dependence,
 )
 
 WEIGHTS, PARTS = np.ones(400), np.arange(400) % 10
@@ -43,10 +43,10 @@ def test_what_residuals_depend_on_is_found(X, model, n_targets):
     dependent = noise + 2 * np.sin(3 * X[:, :1])
     nuisance = Nuisance(model, None)
     given = others, nuisance, WEIGHTS, PARTS, np.arange(400)
-    pvalue, share = remaining_dependence(dependent, *given)
+    pvalue, share = residual_dependence(dependent, *given)
     assert pvalue < 1e-6
     assert share > 0.3
-    pvalue, share = remaining_dependence(noise, *given)
+    pvalue, share = residual_dependence(noise, *given)
     assert pvalue > 0.01
     assert share < 0.05
 
@@ -56,7 +56,7 @@ def test_many_columns_are_checked_by_trees():
     others = as_rows(rng.normal(size=(400, 120)))
     residuals = rng.normal(size=(400, 1)) + 2 * np.sign(others.numbers(3))[:, None]
     given = others, Nuisance(LinearRegression(), None), WEIGHTS, PARTS, np.arange(400)
-    assert remaining_dependence(residuals, *given)[0] < 1e-6
+    assert residual_dependence(residuals, *given)[0] < 1e-6
 
 
 def surface(design, rng, n_rows):
@@ -168,7 +168,7 @@ def test_the_check_sees_surfaces_in_few_rows(design):
             plain = AdditiveModel([Structure()]).fit(frame, target)
             residuals = (target - plain.predict(frame))[:, None]
             given = Nuisance(None, None), np.ones(100), parts, np.arange(100)
-            pvalues.append(remaining_dependence(residuals, as_rows(frame), *given)[0])
+            pvalues.append(residual_dependence(residuals, as_rows(frame), *given)[0])
         n_seen += 4 * min(pvalues) < 0.01
     assert n_seen >= 8
 
@@ -192,7 +192,7 @@ def test_each_row_is_one_observation_of_the_check(X):
     copies = np.repeat(np.arange(400), times)
     residuals = np.random.default_rng(1).normal(size=(400, 1))
     nuisance = Nuisance(None, None)
-    together = remaining_dependence(
+    together = residual_dependence(
         residuals[copies],
         as_rows(X[copies]),
         nuisance,
@@ -200,7 +200,7 @@ def test_each_row_is_one_observation_of_the_check(X):
         np.arange(len(copies)) % 10,
         copies,
     )
-    apart = remaining_dependence(
+    apart = residual_dependence(
         residuals[copies],
         as_rows(X[copies]),
         nuisance,

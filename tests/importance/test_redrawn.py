@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.importance._base import drop_columns
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
-from sklearn_interpret.importance._nuisance import Nuisance, coded
+from sklearn_interpret.importance._nuisance import Nuisance, encode_columns
 from sklearn_interpret.importance._redrawn import Redraw, RedrawRequest
 
 WEIGHTS, PARTS = np.ones(400), np.arange(400) % 10
@@ -81,7 +81,7 @@ def test_columns_as_numbers():
             "colour": pd.Categorical(["red", "blue", None, "red"]),
         }
     )
-    found = coded(as_rows(frame), [0, 1])
+    found = encode_columns(as_rows(frame), [0, 1])
     spread = np.std([0, 2, 1, 1])
     assert_allclose(found[:, 0], [0, 0, 1, 0])
     assert_allclose(found[:, 1], np.array([0, 2, 1, 1]) / spread)

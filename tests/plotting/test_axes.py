@@ -14,7 +14,7 @@ from sklearn_interpret._plotting.axes import (
     fixed_spaces,
     grid_shape,
     import_late,
-    merged_style,
+    merge_styles,
     take_axes,
 )
 
@@ -26,7 +26,7 @@ def test_absent_matplotlib_is_named(monkeypatch):
 
 
 def test_short_and_full_names_of_a_style_are_one():
-    style = merged_style({"linewidth": 2, "color": "blue"}, {"lw": 5}, Line2D)
+    style = merge_styles({"linewidth": 2, "color": "blue"}, {"lw": 5}, Line2D)
     assert style == {"linewidth": 5, "color": "blue"}
 
 

@@ -14,17 +14,17 @@ from sklearn_interpret._model.rows.number_format import (
     number_beside,
     number_text,
 )
-from sklearn_interpret._plotting.colours import PALETTE, colours, seen
+from sklearn_interpret._plotting.colours import PALETTE, colours, stand_out
 from sklearn_interpret._plotting.labels import (
-    drawn_output,
+    drawn_output_name,
     label_levels,
     literal,
     plain_number_ticks,
     response_label,
     shorten,
     shorten_all,
-    shown_ticks,
-    wrapped,
+    tick_positions,
+    wrap_name,
 )
 from sklearn_interpret.decomposition import DecisionPathDisplay
 from sklearn_interpret.effects import PartialDependenceDisplay
@@ -45,22 +45,22 @@ def test_short_names_fit(name, most):
 
 @given(TEXTS)
 def test_wrapped_names_fit_two_lines(name):
-    lines = wrapped(name, 20).split("\n")
+    lines = wrap_name(name, 20).split("\n")
     assert len(lines) <= 2
     assert max(map(len, lines)) <= 20
 
 
 def test_wrapped_breaks_where_words_end():
-    assert wrapped("one_two_three_four", 10) == "one_two_\nthree_four"
-    assert wrapped("x" * 15, 10) == "x" * 10 + "\n" + "x" * 5
+    assert wrap_name("one_two_three_four", 10) == "one_two_\nthree_four"
+    assert wrap_name("x" * 15, 10) == "x" * 10 + "\n" + "x" * 5
 
 
 def test_wrapped_breaks_where_lines_end():
-    assert wrapped("one\ntwo", 10) == "one two"
-    assert wrapped("row 3:\na=1, b=2", 10) == "row 3:\na=1, b=2"
-    assert wrapped("a long name of a row:\na=1, b=2", 10) == "a lon…row:\na=1, b=2"
+    assert wrap_name("one\ntwo", 10) == "one two"
+    assert wrap_name("row 3:\na=1, b=2", 10) == "row 3:\na=1, b=2"
+    assert wrap_name("a long name of a row:\na=1, b=2", 10) == "a lon…row:\na=1, b=2"
     # Nothing has to be left out here.
-    assert wrapped("r:\na=1, b=2, c=3", 10) == "r: a=1,\nb=2, c=3"
+    assert wrap_name("r:\na=1, b=2, c=3", 10) == "r: a=1,\nb=2, c=3"
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def lab(palette, sight):
 def test_colours_differ_to_all_readers(sight, least, style):
     with plt.style.context(style):
         _, ax = plt.subplots()
-        palette = [seen(colour, ax) for colour in colours(12)]
+        palette = [stand_out(colour, ax) for colour in colours(12)]
     assert palette[:6] == list(PALETTE[:6])
     assert pdist(lab(palette, sight)).min() > least
 
@@ -145,7 +145,7 @@ def test_a_class_has_one_colour_in_all_figures():
 
 @given(st.integers(1, 500), st.integers(1, 60))
 def test_ticks_are_thinned_evenly(n, most):
-    ticks = shown_ticks(n, most)
+    ticks = tick_positions(n, most)
     assert 0 < len(ticks) <= most
     assert ticks[0] == 0
     assert len(set(np.diff(ticks))) <= 1
@@ -241,12 +241,12 @@ def test_responses_in_words(said, text):
 
 
 def test_outputs_that_need_no_name():
-    assert drawn_output("prediction", [0], 0) is None
-    assert drawn_output("prediction", None, 0) is None
-    assert drawn_output("price", ["yes"], 0) is None
-    assert drawn_output("probability", [0], 0) == 0
-    assert drawn_output("probability", ["no", "yes"], None) is None
-    assert drawn_output("price", ["no", "yes"], 1) == "yes"
+    assert drawn_output_name("prediction", [0], 0) is None
+    assert drawn_output_name("prediction", None, 0) is None
+    assert drawn_output_name("price", ["yes"], 0) is None
+    assert drawn_output_name("probability", [0], 0) == 0
+    assert drawn_output_name("probability", ["no", "yes"], None) is None
+    assert drawn_output_name("price", ["no", "yes"], 1) == "yes"
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_columns_have_signs_but_not_of_nothing():
     st.integers(8, 40),
 )
 def test_names_that_differ_are_shortened_to_texts_that_differ(names, most):
-    for fit in (shorten, wrapped):
+    for fit in (shorten, wrap_name):
         texts = shorten_all(names, most, fit)
         assert len(set(texts)) == len(names)
 

@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose
 
 from sklearn_interpret._plotting.labels import JOIN
 from sklearn_interpret._plotting.ranked_bars import (
+    append_combined,
     draw_arrows,
     draw_bars,
     name_rows,
-    with_others,
 )
 
 
@@ -93,8 +93,8 @@ def test_both_names_of_a_pair_are_seen(height, lines):
 
 def test_the_others_come_last():
     values, shown = np.array([[1.0, 2.0], [5.0, 6.0], [3.0, 4.0]]), np.array([1])
-    rows = with_others(values, shown, np.array([0, 2]))
+    rows = append_combined(values, shown, np.array([0, 2]))
     assert rows.tolist() == [[5.0, 6.0], [2.0, 3.0]]
-    rows = with_others(values[:, 0], shown, np.array([0, 2]), np.sum)
+    rows = append_combined(values[:, 0], shown, np.array([0, 2]), np.sum)
     assert rows.tolist() == [5.0, 4.0]
-    assert with_others(values, shown, shown[:0]).tolist() == [[5.0, 6.0]]
+    assert append_combined(values, shown, shown[:0]).tolist() == [[5.0, 6.0]]

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_interpret.report import Check, InspectionReport, Section, Table
-from sklearn_interpret.report._page import drawn, framed
+from sklearn_interpret.report._page import drawn, frame_page
 from tests.test_site import browsed, browser  # noqa: F401
 
 NASTY = [
@@ -220,13 +220,13 @@ def test_page_says_that_no_check_warns(report):
 
 
 def test_frame_holds_the_page(html, report):
-    (frame,) = Tags(framed(html)).tags
+    (frame,) = Tags(frame_page(html)).tags
     assert frame[0] == "iframe"
     inside = frame[1]["srcdoc"]
     assert inside.replace('"about:srcdoc#', '"#') == html
     assert frame[1]["sandbox"] is None
     assert frame[1]["title"]
-    assert report._repr_html_() == framed(html)
+    assert report._repr_html_() == frame_page(html)
 
 
 def test_page_is_saved(html, report, tmp_path):
@@ -272,7 +272,7 @@ def test_drawings_are_dark_on_dark_pages(browser, html, tmp_path, scheme):  # no
 def test_links_stay_within_a_frame(browser, html, tmp_path):  # noqa: F811
     """A link of the page scrolls it, and does not load the notebook in its place."""
     path = tmp_path / "notebook.html"
-    path.write_text(f"<!doctype html><meta charset=utf-8>{framed(html)}", "utf-8")
+    path.write_text(f"<!doctype html><meta charset=utf-8>{frame_page(html)}", "utf-8")
     browser.open(path.as_uri())
     browser.ask("/frame", {"id": 0})
     browser.run("document.querySelector('nav li:nth-child(4) a').click()")

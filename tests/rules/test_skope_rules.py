@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import cross_val_score
 
-from sklearn_interpret._core.rules.out_of_bag import draw_share, judge, unlike
+from sklearn_interpret._core.rules.out_of_bag import draw_share, judge, without_overlaps
 from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.rules import SkopeRulesClassifier
 from tests.references.rules import rule_holds
@@ -99,11 +99,11 @@ def test_rules_that_overlap():
     holds = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 1, 1]], dtype=bool)
     holds = np.vstack([holds, holds[:1]])
     weights = np.array([1.0, 1, 1, 1, 2])
-    assert unlike(holds, weights, 1.0) == [0, 1, 2, 3]
-    assert unlike(holds, weights, 2 / 3) == [0, 1, 2]
-    assert unlike(holds, weights, 0.6) == [0, 2]
-    assert unlike(holds, weights, 0.0) == [0]
-    assert unlike(holds[:0], weights, 0.5) == []
+    assert without_overlaps(holds, weights, 1.0) == [0, 1, 2, 3]
+    assert without_overlaps(holds, weights, 2 / 3) == [0, 1, 2]
+    assert without_overlaps(holds, weights, 0.6) == [0, 2]
+    assert without_overlaps(holds, weights, 0.0) == [0]
+    assert without_overlaps(holds[:0], weights, 0.5) == []
 
 
 def test_overlap_is_within_a_class():

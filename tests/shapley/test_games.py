@@ -298,7 +298,7 @@ def test_no_order_is_drawn_twice(antithetic, n_permutations):
         ShapleySampling, FOREST, n_permutations=n_permutations, antithetic=antithetic
     )
     for n_players in (3, 4):
-        orders = inspector._attributor._orders(n_players)
+        orders = inspector._attributor._draw_orders(n_players)
         assert len(np.unique(orders, axis=0)) == len(orders) == 5 + antithetic
 
 

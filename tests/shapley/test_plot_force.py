@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret._plotting.colours import contrast, paper
-from sklearn_interpret._plotting.colours import mixed as mixture
+from sklearn_interpret._plotting.colours import mix as mixture
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyForceDisplay
 from tests.shapley.data import grouped, mixed, numbers, three_outputs

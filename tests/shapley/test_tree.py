@@ -336,7 +336,7 @@ def logistic(margin):
 def test_probabilities_of_boosting_share_out_pair_by_pair(
     name, order, compared, monkeypatch
 ):
-    monkeypatch.setattr(games, "is_cheaper", lambda *_: compared)
+    monkeypatch.setattr(games, "comparing_is_cheaper", lambda *_: compared)
     model, kind = LINKED[name]
     X, y = data_of(kind)
     model = model.fit(X, y)
@@ -455,13 +455,13 @@ def test_a_sample_of_many_rows_shows_values_that_miss_the_predictions(monkeypatc
     X, y = data_of("numbers")
     inspector = inspected(DecisionTreeRegressor(max_depth=4, **SEED).fit(X, y), X)
     rows = np.random.default_rng(0).normal(size=(20_000, N_FEATURES))
-    add_blocks = _tree.add_blocks
+    add_value_parts = _tree.add_value_parts
 
-    def add_too_much(into, blocks):
-        add_blocks(into, blocks)
+    def add_too_much(into, parts):
+        add_value_parts(into, parts)
         into += 1e-3
 
-    monkeypatch.setattr(_tree, "add_blocks", add_too_much)
+    monkeypatch.setattr(_tree, "add_value_parts", add_too_much)
     # The predictions of all other rows are sums of the wrong values.
     with pytest.warns(AdditivityWarning, match="of 10000 of 20000 rows"):
         inspector.explain(rows)

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.text_layout import (
     BOX,
-    drawable,
     families_for,
-    wrapped_passage,
+    replace_undrawable,
+    wrap_passage,
 )
 from sklearn_interpret.surrogates import (
     LimeText,
@@ -227,7 +227,7 @@ def test_letters_without_a_font_are_boxes():
     assert families[: len(matplotlib.rcParams["font.family"])] == list(
         matplotlib.rcParams["font.family"]
     )
-    assert drawable("a\U00012000\tb", missing) == f"a{BOX} b"
+    assert replace_undrawable("a\U00012000\tb", missing) == f"a{BOX} b"
     found = explanation(
         feature_names=["無料", "\U00012000", "ö"],
         tokens=[["無料", "\U00012000", "の", "ö"]],
@@ -248,7 +248,7 @@ def wrapped(*pieces, width=10, most_lines=9):
         (piece.strip("[]"), marks.setdefault(place, [place]) if "[" in piece else None)
         for place, piece in enumerate(pieces)
     ]
-    runs, n_lines, cut = wrapped_passage(given, width, len, most_lines)
+    runs, n_lines, cut = wrap_passage(given, width, len, most_lines)
     lines = [[run for run in runs if run.line == line] for line in range(n_lines)]
     for line in lines:
         assert all(run.left + len(run.text) <= width for run in line)

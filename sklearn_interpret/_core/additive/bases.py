@@ -19,8 +19,9 @@ class Coordinates(NamedTuple):
 
     vectors: NDArray[np.float64]  # (n_functions, n_coordinates): they are the columns
     penalties: NDArray[np.float64]  # (n_coordinates,)
-    # Masks of those that have none: the straight line, a missing value.
-    unpenalised: NDArray[np.bool_]  # (n_sets, n_coordinates)
+    # A mask for each function without a penalty, except the constant: the straight
+    # line, and the indicator of a missing value. `shrinkage` adds a penalty for each.
+    unpenalised_masks: NDArray[np.bool_]  # (n_unpenalised, n_coordinates)
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,17 @@ class SplineBasis:
         return np.concatenate([before, breaks, after])
 
     @cached_property
-    def _averages(self) -> NDArray[np.float64]:
-        """Averages of knots, at which coefficients trace the curve (Greville).
+    def _greville_abscissae(self) -> NDArray[np.float64]:
+        """Averages of neighbouring knots, one of each B-spline (Greville).
 
-        In units of the range, from its start, so that penalties do not overflow.
+        The range of the breaks is scaled to [0, 1], so that penalties do not overflow.
         """
         breaks = self.breaks
         knots = (self._knots[1:-1] - breaks[0]) / (breaks[-1] - breaks[0])
         return np.lib.stride_tricks.sliding_window_view(knots, self.degree).mean(axis=1)
 
-    def inside(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The values; those of a cyclic column are moved to the first period."""
+    def moved_to_first_period(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of a cyclic column modulo its period, else the values unchanged."""
         first, last = self.breaks[0], self.breaks[-1]
         return first + (x - first) % (last - first) if self.cyclic else x
 
@@ -78,7 +79,7 @@ class SplineBasis:
         """Values of the functions, (n_rows, n_functions)."""
         first, last = self.breaks[0], self.breaks[-1]
         is_missing = np.isnan(x)
-        numbers = self.inside(np.where(is_missing, first, x))
+        numbers = self.moved_to_first_period(np.where(is_missing, first, x))
         clipped = numbers.clip(first, last)
         values = BSpline.design_matrix(clipped, self._knots, self.degree).toarray()
         if self.extrapolation == "linear":
@@ -87,7 +88,7 @@ class SplineBasis:
             slopes = splines(clipped[beyond], nu=1)
             values[beyond] += (numbers - clipped)[beyond, None] * slopes
         if self.cyclic:
-            values = _wrapped(values)
+            values = _wrap_columns(values)
         values[is_missing] = 0
         if self.missing:
             values = np.column_stack([values, is_missing])
@@ -96,31 +97,33 @@ class SplineBasis:
     @cached_property
     def coordinates(self) -> Coordinates:
         """The constant, the straight line, curves by roughness, and a missing value."""
-        positions = self._averages
-        n = len(positions)
-        # Divided differences: for equidistant knots those of Eilers and Marx.
-        first = np.diff(np.eye(n), axis=0) / np.diff(positions)[:, None]
-        second = np.diff(first, axis=0) / (positions[2:] - positions[:-2])[:, None]
-        unpenalised = np.stack([np.ones(n), positions - positions.mean()], axis=1)
+        abscissae = self._greville_abscissae
+        n = len(abscissae)
+        # Divided differences: for equidistant knots the differences of Eilers and Marx.
+        slopes = np.diff(np.eye(n), axis=0) / np.diff(abscissae)[:, None]
+        curvatures = np.diff(slopes, axis=0) / (abscissae[2:] - abscissae[:-2])[:, None]
+        # Coefficients of the constant and of the straight line.
+        null_space = np.stack([np.ones(n), abscissae - abscissae.mean()], axis=1)
         if self.cyclic:
-            # The rows of one period.
-            second = _wrapped(second)[: len(self.breaks) - 1]
-            unpenalised = unpenalised[: second.shape[1], :1]
-        sizes, vectors = eigh(second.T @ second)
-        n_free = unpenalised.shape[1]
-        vectors[:, :n_free] = unpenalised / np.linalg.norm(unpenalised, axis=0)
-        sizes = np.append(np.zeros(n_free), sizes[n_free:] / sizes[-1])
-        masks = np.arange(len(sizes)) == np.arange(1, n_free)[:, None]
+            # The curvatures of one period; a cyclic curve has no straight line.
+            curvatures = _wrap_columns(curvatures)[: len(self.breaks) - 1]
+            null_space = null_space[: curvatures.shape[1], :1]
+        eigenvalues, vectors = eigh(curvatures.T @ curvatures)
+        n_free = null_space.shape[1]
+        vectors[:, :n_free] = null_space / np.linalg.norm(null_space, axis=0)
+        penalties = np.append(np.zeros(n_free), eigenvalues[n_free:] / eigenvalues[-1])
+        masks = np.arange(len(penalties)) == np.arange(1, n_free)[:, None]
         if self.missing:
             vectors = block_diag(vectors, 1.0)
+            # The first coordinate is constant for missing values too.
             vectors[-1, 0] = vectors[0, 0]
-            sizes = np.append(sizes, 0.0)
+            penalties = np.append(penalties, 0.0)
             masks = block_diag(masks, True).astype(bool)
-        return Coordinates(vectors, sizes, masks)
+        return Coordinates(vectors, penalties, masks)
 
 
-def _wrapped(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cubic splines around a circle: the last three columns are the first again."""
+def _wrap_columns(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Columns of cyclic cubic splines: the last three are added to the first three."""
     wrapped = values.copy()
     wrapped[:, :3] += values[:, -3:]
     return wrapped[:, :-3]
@@ -148,8 +151,8 @@ class LevelBasis:
         n = self.n_levels
         vectors, _ = qr(np.column_stack([np.ones(n), np.eye(n)[:, 1:]]))
         vectors = vectors * np.sign(vectors[0, 0])
-        sizes = np.append(0.0, np.ones(n - 1))
-        return Coordinates(vectors, sizes, np.empty((0, n), dtype=bool))
+        penalties = np.append(0.0, np.ones(n - 1))
+        return Coordinates(vectors, penalties, np.empty((0, n), dtype=bool))
 
 
 @dataclass(frozen=True)
@@ -165,8 +168,8 @@ class LineBasis:
     center: float
     scale: float
 
-    def inside(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values as they are."""
+    def moved_to_first_period(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The values unchanged: no line is cyclic."""
         return x
 
     def evaluate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:

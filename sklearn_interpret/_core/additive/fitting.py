@@ -1,4 +1,4 @@
-"""Penalised likelihood of an additive model, by iterated weighted least squares.
+"""Penalised likelihood of an additive model, by iteratively weighted least squares.
 
 `fit_additive` fits a model, as Wood (2011) does. Each step solves a `NormalEquations`
 of `smoothing`, whose sums over the rows are the `Evaluation` of the coefficients.
@@ -22,8 +22,8 @@ from sklearn_interpret._core.additive.gram import RoundedDesign, RoundedRows
 from sklearn_interpret._core.additive.smoothing import (
     NormalEquations,
     PenalisedFit,
+    choose_smoothing,
     residual_dof,
-    smoothed,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.additive.terms import Term
 
 # Limits the choices of the smoothing parameters in a fit, which go round in circles for
-# some tables of few rows. Others settle within ten.
+# some tables of few rows. In other tables they settle within ten.
 _MOST_CHOICES = 20
 # A fit ends when the penalised deviance gains less than this share of itself. Chosen by
 # hand: at less, curves move by far less than their errors.
@@ -118,7 +118,7 @@ class Likelihood:
         return self.link is families.LINKS["identity"]
 
     @np.errstate(all="ignore")  # of means that are out of bounds
-    def evaluated(
+    def evaluate(
         self, coefficients: NDArray[np.float64], equations: bool, rows: TargetRows
     ) -> Evaluation:
         """The `Evaluation` of coefficients at rows, perhaps without the equations."""
@@ -164,7 +164,7 @@ class Likelihood:
     def effects(
         self, coefficients: NDArray[np.float64], rows: TargetRows
     ) -> list[NDArray[np.float64]]:
-        """List of one table: the terms at rows, and behind them the targets."""
+        """One table (n_rows, n_terms + 1) in a list: the terms, then the targets."""
         effects = rows.design.effects(coefficients)
         return [np.column_stack([effects, rows.targets[self.model]])]
 
@@ -190,15 +190,16 @@ class Evaluation:
     sums: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     square: float = 0.0
 
-    def about(self, center: float) -> Evaluation:
-        """The same of another center; products with the intercept are plain sums."""
+    def recentred(self, center: float) -> Evaluation:
+        """The sums about another center."""
+        # Products with the intercept are plain sums.
         shift = center - self.center
         sums = self.sums - shift * self.products[0]
         square = self.square - shift * (self.sums[0] + sums[0])
         return replace(self, center=center, sums=sums, square=square)
 
     def __add__(self, other: Evaluation) -> Evaluation:
-        """That of the rows of both (Chan, Golub & LeVeque 1983)."""
+        """The evaluation at all rows of both (Chan, Golub & LeVeque 1983)."""
         deviance = self.deviance + other.deviance
         if not (self.products.size and other.products.size):
             return Evaluation(deviance)
@@ -206,14 +207,14 @@ class Evaluation:
         share = other.products[0, 0] / (products[0, 0] or 1.0)
         # Sums are about the center as it is rounded.
         center = self.center + share * (other.center - self.center)
-        first, second = self.about(center), other.about(center)
+        first, second = self.recentred(center), other.recentred(center)
         sums, square = first.sums + second.sums, first.square + second.square
         return Evaluation(deviance, center, products, sums, square)
 
 
 @dataclass(frozen=True)
 class AdditiveProblem:
-    """Coefficients, as all rows judge them.
+    """The likelihood of an additive model's coefficients over all rows.
 
     Parameters
     ----------
@@ -245,11 +246,11 @@ class AdditiveProblem:
         """Sum over the rows of a function of `Likelihood`."""
         return self.rows.sum(partial(function, self.likelihood, *arguments))
 
-    def at(
+    def evaluate(
         self, coefficients: NDArray[np.float64], equations: bool = True
     ) -> Evaluation:
         """The `Evaluation` of coefficients, perhaps without the equations."""
-        return self.sum(Likelihood.evaluated, coefficients, equations)
+        return self.sum(Likelihood.evaluate, coefficients, equations)
 
     def equations(
         self, evaluation: Evaluation, without: slice | None = None
@@ -275,14 +276,15 @@ class AdditiveFit:
     ----------
     problem : AdditiveProblem
         The problem that it solves.
-    first : NormalEquations
+    equations_at_intercept : NormalEquations
         The least squares problem at the intercept alone.
     last : PenalisedFit
         The last least squares problem.
     coefficients : ndarray of shape (p,)
         The intercept, and the terms' coefficients.
     evaluation : Evaluation
-        Of the coefficients; of least squares, that before with their deviance.
+        The evaluation of the coefficients; of a least squares problem, the evaluation
+        at its start, with the deviance of the coefficients.
     start_deviance : float
         Deviance of the intercept alone.
     n_iter : int
@@ -292,7 +294,7 @@ class AdditiveFit:
     """
 
     problem: AdditiveProblem
-    first: NormalEquations
+    null_equations: NormalEquations
     last: PenalisedFit
     coefficients: NDArray[np.float64]
     evaluation: Evaluation
@@ -308,7 +310,7 @@ class AdditiveFit:
     @property
     def pearson_dispersion(self) -> float:
         """Pearson's statistic by residual degrees of freedom."""
-        return (self.last.least - self.last.penalty) / self.residual_dof
+        return (self.last.minimum - self.last.penalty) / self.residual_dof
 
     @property
     def dispersion(self) -> float:
@@ -355,7 +357,7 @@ def fit_additive(
         Largest number of least squares problems.
     """
     for _ in range(_MOST_SHAPES):
-        fit = iterated(problem, smoothing, max_iter)
+        fit = iterate_least_squares(problem, smoothing, max_iter)
         shape = problem.likelihood.family.shape
         if shape is None:
             break
@@ -367,7 +369,7 @@ def fit_additive(
         # At the smoothing parameters of the model without constraints.
         rho = fit.last.log_smoothing
         constraints = _sign_constraints(problem.design.terms, signs)
-        fit = iterated(fit.problem, rho, max_iter, constraints=constraints)
+        fit = iterate_least_squares(fit.problem, rho, max_iter, constraints=constraints)
     return fit
 
 
@@ -386,8 +388,8 @@ def fit_without(fit: AdditiveFit, block: slice, max_iter: int) -> PenalisedFit:
         As in `fit_additive`.
     """
     rho = fit.last.log_smoothing
-    null = iterated(fit.problem, rho, max_iter, without=block)
-    equations = fit.problem.equations(fit.problem.at(null.coefficients))
+    null = iterate_least_squares(fit.problem, rho, max_iter, without=block)
+    equations = fit.problem.equations(fit.problem.evaluate(null.coefficients))
     is_penalised = equations.penalties[:, block].any(axis=1)
     return PenalisedFit(equations, np.where(is_penalised, equations.balanced, rho))
 
@@ -397,7 +399,7 @@ def _best_shape(fit: AdditiveFit) -> float:
 
     def loss(log_shape: float) -> float:
         problem = fit.problem.of_shape(np.exp(log_shape))
-        equations = problem.equations(problem.at(fit.coefficients))
+        equations = problem.equations(problem.evaluate(fit.coefficients))
         ratio = PenalisedFit(equations, fit.last.log_smoothing).log_determinant
         likelihood = problem.sum(Likelihood.log_likelihood, fit.coefficients, 1.0)
         return ratio - 2 * likelihood
@@ -413,7 +415,7 @@ class _SignConstraints(NamedTuple):
 
 
 class _Iterate(NamedTuple):
-    """A solution in the iterations of `iterated`, and its loss."""
+    """A solution in the iterations of `iterate_least_squares`, and its loss."""
 
     loss: float
     last: PenalisedFit
@@ -421,7 +423,7 @@ class _Iterate(NamedTuple):
     state: Evaluation
 
 
-def iterated(
+def iterate_least_squares(
     problem: AdditiveProblem,
     smoothing: str | float | NDArray[np.float64],
     max_iter: int,
@@ -440,7 +442,7 @@ def iterated(
     # Least squares start at zero, so that targets are not rounded about a mean.
     is_least_squares = problem.likelihood.is_least_squares
     coefficients = np.where(intercept & (not is_least_squares), problem.start, 0.0)
-    state = problem.at(coefficients)
+    state = problem.evaluate(coefficients)
     start_deviance = state.square if is_least_squares else state.deviance
     best: _Iterate | None = None
     method = smoothing if isinstance(smoothing, str) else ""
@@ -450,7 +452,7 @@ def iterated(
         equations = problem.equations(state, without)
         if n_iter == 1:
             # At the start: weights vanish once terms separate the classes.
-            first, balanced = equations, equations.balanced
+            null, balanced = equations, equations.balanced
             fixed = np.broadcast_to(smoothing, balanced.shape)
             rho = equations.start if choosing else fixed
         last = PenalisedFit(equations, rho)
@@ -462,7 +464,7 @@ def iterated(
                 _, last, coefficients, state = best
                 choosing = False
         if choosing:
-            last = smoothed(last, method, balanced)
+            last = choose_smoothing(last, method, balanced)
             choosing = n_iter < _MOST_CHOICES
         rho = last.log_smoothing
         candidate = _solution(last, constraints)
@@ -471,35 +473,38 @@ def iterated(
             coefficients = candidate + state.center * intercept
             break
         candidate = candidate + state.center * intercept
-        coefficients, state, gain = _shortened(
+        coefficients, state, gain = _halve_step(
             problem, last, coefficients, state, candidate
         )
         converged = gain < _GAIN * (state.deviance + 0.1)
         if not (state.products.size or converged):
-            state = problem.at(coefficients)
+            state = problem.evaluate(coefficients)
     return AdditiveFit(
-        problem, first, last, coefficients, state, start_deviance, n_iter, converged
+        problem, null, last, coefficients, state, start_deviance, n_iter, converged
     )
 
 
-def _shortened(
+def _halve_step(
     problem: AdditiveProblem,
     last: PenalisedFit,
     start: NDArray[np.float64],
     state: Evaluation,
     candidate: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], Evaluation, float]:
-    """The candidate, halved towards the start until no worse; its state and gain.
+    """Coefficients between start and candidate, their evaluation, and their gain.
 
-    Where little gain is to be expected, the next equations are left out.
+    The step is halved until the penalised deviance does not rise. Where little gain is
+    expected, the next equations are left out.
     """
     before = state.deviance + last.penalty_diagonal @ start**2
     step = np.append(start[0] - state.center, start[1:])
-    expected = (
-        last.equations.residual(step) + last.penalty_diagonal @ start**2 - last.least
+    expected_gain = (
+        last.equations.residual(step) + last.penalty_diagonal @ start**2 - last.minimum
     )
     for _ in range(_MOST_HALVINGS):
-        new_state = problem.at(candidate, expected > _GAIN * (state.deviance + 0.1))
+        new_state = problem.evaluate(
+            candidate, expected_gain > _GAIN * (state.deviance + 0.1)
+        )
         gain = before - new_state.deviance - last.penalty_diagonal @ candidate**2
         if gain >= -1e-10 * before:  # to rounding
             return candidate, new_state, gain
@@ -536,7 +541,7 @@ def _sign_constraints(terms: Sequence[Term], signs: Sequence[int]) -> _SignConst
 def _solution(
     last: PenalisedFit, constraints: _SignConstraints | None
 ) -> NDArray[np.float64]:
-    """The least squares solution, of those that meet the constraints."""
+    """The least squares solution among the coefficients that meet the constraints."""
     if constraints is None:
         return last.coefficients
     factor = cholesky(last.matrix, lower=True)

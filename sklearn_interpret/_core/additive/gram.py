@@ -71,8 +71,9 @@ class Bins:
         """The bin of each value."""
         if isinstance(self.basis, LevelBasis):
             return x.astype(np.intp)
-        inside = x if self.values is not None else self.basis.inside(x)
-        codes = search_sorted(self._starts, inside, "right")
+        if self.values is None:
+            x = self.basis.moved_to_first_period(x)
+        codes = search_sorted(self._starts, x, "right")
         if self.basis.missing:
             codes[np.isnan(x)] = self.n_bins - 1
         return codes
@@ -83,10 +84,11 @@ class Bins:
         codes: NDArray[np.intp],
         weights: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Weighted sum of the values in each bin, where these have several."""
+        """Weighted sum of the values in each bin; a zero where bins have one value."""
         if isinstance(self.basis, LevelBasis) or self.values is not None:
             return np.zeros(1)
-        sums = np.bincount(codes, weights * self.basis.inside(x), self.n_bins)
+        x = self.basis.moved_to_first_period(x)
+        sums = np.bincount(codes, weights * x, self.n_bins)
         return sums.astype(np.float64, copy=False)
 
     def table(
@@ -120,7 +122,7 @@ class CodedTerm:
     Parameters
     ----------
     bins : list of Bins
-        Of each column but a straight line's, which comes first.
+        Bins of each column, except that of a straight line, which comes first.
     columns : list of ndarray of shape (n_rows,)
         Values of all columns.
     """
@@ -129,16 +131,16 @@ class CodedTerm:
     columns: list[NDArray[np.float64]]
 
     @property
-    def _binned(self) -> list[NDArray[np.float64]]:
+    def _binned_columns(self) -> list[NDArray[np.float64]]:
         """Columns with bins."""
         return self.columns[len(self.columns) - len(self.bins) :]
 
     @cached_property
     def codes(self) -> list[NDArray[np.intp]]:
-        """Bins of the values of each column with bins; without one, a single bin."""
+        """Bin of each value, by column with bins; of a straight line, a single bin."""
         if not self.bins:
             return [np.zeros(len(self.columns[0]), dtype=np.intp)]
-        return list(map(Bins.codes, self.bins, self._binned))
+        return list(map(Bins.codes, self.bins, self._binned_columns))
 
     def histogram(self, weights: NDArray[np.float64]) -> Histogram:
         """The histogram of the rows with these weights."""
@@ -147,7 +149,9 @@ class CodedTerm:
         for size, codes in zip(sizes, self.codes, strict=True):
             joint = joint * size + codes
         counts = np.bincount(joint, weights, np.prod(sizes)).astype(np.float64)
-        sums = map(Bins.sums, self.bins, self._binned, self.codes, repeat(weights))
+        sums = map(
+            Bins.sums, self.bins, self._binned_columns, self.codes, repeat(weights)
+        )
         return Histogram(counts.reshape(sizes), list(sums))
 
 
@@ -183,7 +187,7 @@ class _Piece:
         return self.table.T @ (counts.reshape(n, m) @ other.table)
 
 
-def _multiplied(
+def _times_column(
     values: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Weights times the value of each row's bin."""
@@ -207,7 +211,7 @@ class _RoundedTerm:
         *outer_tables, table = self._tables
         if outer:
             for column in outer_tables[0].T:
-                yield _Piece(partial(_multiplied, column, outer[0]), codes, table)
+                yield _Piece(partial(_times_column, column, outer[0]), codes, table)
         elif self._line is not None:
             yield _Piece(partial(np.multiply, self._line), codes, table)
         else:
@@ -254,7 +258,7 @@ class RoundedDesign:
         bins: list[list[Bins]],
         histograms: list[Histogram],
     ) -> None:
-        rounded = list(map(_rounded, terms, bins, histograms))
+        rounded = list(map(_centre_term, terms, bins, histograms))
         self.terms = [term for term, _ in rounded]
         self.tables = [tables for _, tables in rounded]
         self.coordinates = block_diag(1.0, *(t.coordinates for t in self.terms))
@@ -262,10 +266,10 @@ class RoundedDesign:
         self.penalties = block_diag(*penalties)
 
 
-def _rounded(
+def _centre_term(
     term: Term, bins: list[Bins], histogram: Histogram
 ) -> tuple[Term, list[NDArray[np.float64]]]:
-    """The term, centred, and tables of the functions of its columns' bins."""
+    """The centred term, and a table of functions for the bins of each column."""
     counts = histogram.counts
     sizes = [counts] if counts.ndim < 2 else [counts.sum(axis=1), counts.sum(axis=0)]
     tables = list(map(Bins.table, bins, sizes, histogram.sums)) or [np.ones((1, 1))]

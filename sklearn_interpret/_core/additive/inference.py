@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
@@ -61,14 +63,15 @@ def term_tests(
     is_known = likelihood.family.dispersion is not None
     residual_dof = np.inf if is_known else fit.residual_dof
     is_glm = not likelihood.is_least_squares
-    first = PenalisedFit(fit.first, fit.last.log_smoothing) if is_glm else fit.last
+    rho = fit.last.log_smoothing
+    fit_at_intercept = PenalisedFit(fit.null_equations, rho) if is_glm else fit.last
     tests = np.zeros((len(blocks), 2))
     uninformed: list[int] = []
     information_matrices = fit.last.information_matrices(blocks) if blocks else []
     for k, block in enumerate(blocks):
         last, information = fit.last, information_matrices[k]
-        least = _INFORMED * _information(first, block)
-        if is_glm and _information(last, block) < least:
+        least_information = _INFORMED * _information(fit_at_intercept, block)
+        if is_glm and _information(last, block) < least_information:
             last = fit_without(fit, block, max_iter)
             (information,) = last.information_matrices([block])
             uninformed.append(k)
@@ -87,18 +90,18 @@ def _information(fit: PenalisedFit, block: slice) -> float:
 def separated_terms(fit: AdditiveFit) -> list[int]:
     """Terms whose effects separate the targets: the likelihood grows with their size.
 
-    The effects are those of the fit, each of which may grow.
+    The direction is sought among the fit's effects, each with a factor of its own.
     """
     family, link = fit.problem.likelihood.family, fit.problem.likelihood.link_name
-    counts = link == "log" and family.variance(0.0) == 0
-    if not (counts or link == "logit"):
+    are_counts = link == "log" and family.variance(0.0) == 0
+    if not (are_counts or link == "logit"):
         return []
     table = np.vstack(fit.problem.sum(Likelihood.effects, fit.coefficients))
     effects, y = table[:, :-1], table[:, -1]
-    sizes = np.abs(effects).max(axis=0)
-    sizable = np.flatnonzero(sizes > _SMALL * sizes.max(initial=0))
+    largest = np.abs(effects).max(axis=0)
+    sizable = np.flatnonzero(largest > _SMALL * largest.max(initial=0))
     effects = np.column_stack([np.ones(len(effects)), effects[:, sizable]])
-    inner = y > 0 if counts else (y > 0) & (y < 1)
+    inner = y > 0 if are_counts else (y > 0) & (y < 1)
     signs = np.where(y > 0, 1, -1)[:, None]
     direction = rising_direction((signs * effects)[~inner], effects[inner])
     return [] if direction is None else sizable[np.abs(direction[1:]) > 0].tolist()
@@ -134,11 +137,12 @@ def term_test(
     block : slice
         The term's coefficients.
     information : ndarray of shape (n, n)
-        Of the rows on these, as :meth:`PenalisedFit.information_matrices` has it.
+        Information of the rows on these coefficients, from
+        :meth:`PenalisedFit.information_matrices`.
     dispersion : float
         Of the targets.
     residual_dof : float
-        Of the dispersion; infinite where it is known.
+        Degrees of freedom of the dispersion; infinite where it is known.
 
     Returns
     -------
@@ -156,8 +160,8 @@ def term_test(
     graded = np.array([len(np.unique(row[row > 0])) > 1 for row in penalties], bool)
     rough = penalties[graded].sum(axis=0)
     products = np.diag(equations.products)
-    sizes = np.maximum(products[block], 1e-9 * products.max())
-    weights = 1 / (sizes + _roughness(sizes, rough) * rough)
+    products = np.maximum(products[block], 1e-9 * products.max())
+    weights = 1 / (products + _smoothing_for_dof(products, rough) * rough)
     mean = weights @ np.diag(covariance)
     if mean <= 1e-9 * dispersion * len(weights):  # of a constant column
         return 0.0, 1.0
@@ -169,17 +173,24 @@ def term_test(
     return statistic, f.sf(statistic, dof, residual_dof)
 
 
-def _roughness(sizes: NDArray[np.float64], rough: NDArray[np.float64]) -> float:
-    """The smoothing parameter of a fixed number of degrees of freedom."""
-    dof = _DOF * max(1, (rough == 0).sum())
-    if len(sizes) <= dof:
+def _smoothing_for_dof(
+    products: NDArray[np.float64], penalties: NDArray[np.float64]
+) -> float:
+    """The smoothing parameter that gives a test its degrees of freedom, `_DOF`.
+
+    `products` and `penalties` are diagonals (n,) of a term's normal equations.
+    """
+    dof = _DOF * max(1, (penalties == 0).sum())
+    if len(products) <= dof:
         return 0.0
-    unit = sizes.max() / rough.max(initial=1e-300)
+    unit = products.max() / penalties.max(initial=1e-300)
 
-    def excess(rho: float) -> float:
-        return (sizes / (sizes + unit * np.exp(rho) * rough)).sum() - dof
+    def excess_dof(rho: float) -> float:
+        """Effective degrees of freedom at the log smoothing parameter, less `dof`."""
+        shrunk = products / (products + unit * np.exp(rho) * penalties)
+        return shrunk.sum() - dof
 
-    return unit * np.exp(brentq(excess, -40, 60))
+    return unit * np.exp(brentq(excess_dof, -40, 60))
 
 
 def smoothing_covariance(fit: PenalisedFit, dispersion: float) -> NDArray[np.float64]:
@@ -199,49 +210,82 @@ def smoothing_covariance(fit: PenalisedFit, dispersion: float) -> NDArray[np.flo
     dispersion : float
         Of the targets.
     """
-    spreads = [np.empty((len(fit.penalty_diagonal), 0))]
-    columns = spreads.copy()
+    directions = [np.empty((len(fit.penalty_diagonal), 0))]
+    weighted_directions = directions.copy()
     balanced = fit.equations.balanced
-    low, _ = bounds(balanced, fit.equations.n_rows)
-    grids = [
-        np.arange(*ends, _STEP) for ends in zip(low, balanced + _RANGE, strict=True)
-    ]
+    lower_bounds, _ = bounds(balanced, fit.equations.n_rows)
     blocks = list(map(np.flatnonzero, fit.penalty_diagonals))
     information_matrices = fit.information_matrices(blocks) if blocks else []
-    for scaled, rho, grid, block, information in zip(
-        fit.penalty_diagonals,
-        fit.log_smoothing,
-        grids,
-        blocks,
-        information_matrices,
-        strict=True,
-    ):
-        roots = np.sqrt(scaled[block])
-        other_penalties = np.maximum(fit.penalty_diagonal[block] - scaled[block], 0)
-        # Along a smoothing parameter the inverse is V - G diag(g) G', with directions G
-        # and eigenvalues 1 / (1 + k) of the block of V in units of the penalty. These
-        # lose k of terms that have vanished: it is computed from the rows' information.
-        precision = information + np.diag(other_penalties + fit.ridge[block])
-        # Singular values of a root: eigenvalues lose those much below the largest.
-        units = np.sqrt(np.maximum(np.diag(precision), fit.ridge[block]))
-        sizes, vectors = np.linalg.eigh(precision / np.outer(units, units))
-        root = np.sqrt(np.maximum(sizes, 0))[:, None] * vectors.T * (units / roots)
-        _, singular_values, vectors = np.linalg.svd(root)
-        eigenvalues, vectors = singular_values**2, vectors.T
-        directions = fit.inverse[:, block] @ (roots[:, None] * vectors)
-        projections = vectors.T @ (roots * fit.coefficients[block])
-        steps = grid - rho
-        grown = (eigenvalues + np.exp(steps)[:, None]) / (1 + eigenvalues)
-        g = np.expm1(steps)[:, None] / grown
-        penalties = other_penalties + np.exp(steps)[:, None] * scaled[block]
-        ratio = np.log(grown).sum(axis=1) - np.log(penalties).sum(axis=1)
-        least = np.maximum(fit.least + g @ projections**2, fit.floor)
-        loss = fit.profiled(least) + ratio
-        shares = softmax(-loss / 2 - steps)
-        shifts = g * projections
-        second_moments = (shares * shifts.T) @ shifts
-        second_moments += dispersion * np.diag(np.maximum(-shares @ g, 0))
-        spreads.append(directions @ second_moments)
-        columns.append(directions)
+    for k, block in enumerate(blocks):
+        grid = np.arange(lower_bounds[k], balanced[k] + _RANGE, _STEP)
+        penalty = fit.penalty_diagonals[k, block]
+        other_penalties = np.maximum(fit.penalty_diagonal[block] - penalty, 0)
+        precision = information_matrices[k]
+        precision = precision + np.diag(other_penalties + fit.ridge[block])
+        along = _penalty_directions(fit, block, penalty, precision)
+        steps = grid - fit.log_smoothing[k]
+        moment = _second_moment(fit, along, penalty, other_penalties, steps, dispersion)
+        directions.append(along.vectors)
+        weighted_directions.append(along.vectors @ moment)
     # One product: a sum of many would be bound by memory.
-    return np.hstack(spreads) @ np.hstack(columns).T
+    return np.hstack(weighted_directions) @ np.hstack(directions).T
+
+
+class _PenaltyDirections(NamedTuple):
+    """Directions that make a penalty and the precision without it diagonal."""
+
+    vectors: NDArray[np.float64]  # changes G of all coefficients, (p, n)
+    eigenvalues: NDArray[np.float64]  # precision without the penalty, over it, (n,)
+    projections: NDArray[np.float64]  # the estimated coefficients, (n,)
+
+
+def _penalty_directions(
+    fit: PenalisedFit,
+    block: NDArray[np.intp],
+    penalty: NDArray[np.float64],
+    precision: NDArray[np.float64],
+) -> _PenaltyDirections:
+    """Directions of the diagonal `penalty` (n,) and the `precision` (n, n) of a block.
+
+    Eigenvalues of the inverse V would lose the information of terms that have vanished:
+    so the precision is computed from the rows' information.
+    """
+    # Singular values of a root: eigenvalues lose the ones much below the largest.
+    units = np.sqrt(np.maximum(np.diag(precision), fit.ridge[block]))
+    variances, axes = np.linalg.eigh(precision / np.outer(units, units))
+    roots = np.sqrt(penalty)
+    root = np.sqrt(np.maximum(variances, 0))[:, None] * axes.T * (units / roots)
+    _, singular_values, axes = np.linalg.svd(root)
+    return _PenaltyDirections(
+        fit.inverse[:, block] @ (roots[:, None] * axes.T),
+        singular_values**2,
+        axes @ (roots * fit.coefficients[block]),
+    )
+
+
+def _second_moment(
+    fit: PenalisedFit,
+    directions: _PenaltyDirections,
+    penalty: NDArray[np.float64],
+    other_penalties: NDArray[np.float64],
+    steps: NDArray[np.float64],
+    dispersion: float,
+) -> NDArray[np.float64]:
+    """Growth of the second moment along the directions, (n, n).
+
+    `steps` (n_steps,) go from the log smoothing parameter to the points of its grid.
+    """
+    # A step s of a log smoothing parameter changes X'WX + S, along a direction, by the
+    # factor (k + e^s) / (1 + k), and its inverse V to V - G diag(g) G'.
+    factors = np.exp(steps)[:, None]
+    growth = (directions.eigenvalues + factors) / (1 + directions.eigenvalues)
+    g = np.expm1(steps)[:, None] / growth
+    penalties = other_penalties + factors * penalty
+    log_ratio = np.log(growth).sum(axis=1) - np.log(penalties).sum(axis=1)
+    minima = np.maximum(fit.minimum + g @ directions.projections**2, fit.floor)
+    loss = fit.profiled_loss(minima) + log_ratio
+    posterior = softmax(-loss / 2 - steps)
+    shifts = g * directions.projections
+    second_moment = (posterior * shifts.T) @ shifts
+    second_moment += dispersion * np.diag(np.maximum(-posterior @ g, 0))
+    return second_moment

@@ -101,8 +101,8 @@ def interaction_pvalue(
 ) -> float:
     """Smallest p-value over bins of two columns, corrected for their number.
 
-    `first` and `second` are lists of codes (n_rows,); one of levels goes with each of
-    the other. P-values above `level` may be returned as 1.
+    `first` and `second` are lists of codes (n_rows,), by number of bins; a single entry
+    goes with each entry of the other. P-values above `level` may be returned as 1.
     """
     n_bins = max(len(first), len(second))
     first, second = (bins * (n_bins // len(bins)) for bins in (first, second))
@@ -145,7 +145,7 @@ def _cells_pvalue(
         return 1.0
     if shape[0] < shape[1]:
         counts, sums, filled = counts.T, sums.T, filled.T
-    # Least squares effects of rows and columns: those of rows are eliminated.
+    # Least squares effects of rows and columns; the effects of rows are eliminated.
     row_counts, shares = counts.sum(axis=1), counts / counts.sum(axis=1, keepdims=True)
     matrix = np.diag(counts.sum(axis=0)) - counts.T @ shares
     column_sums = sums.sum(axis=0) - shares.T @ sums.sum(axis=1)

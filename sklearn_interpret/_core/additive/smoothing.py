@@ -101,9 +101,10 @@ class NormalEquations:
     def start(self) -> NDArray[np.float64]:
         """Log smoothing parameters at which their search starts.
 
-        Means over the coefficients of those that balance each; less for a line, and
-        more for a curve where coefficients outnumber rows. The search takes fewer steps
-        than from `balanced` (a third, of 100 terms), and ends no higher in most cases.
+        Each is the mean of the values that balance its coefficients; less for a line,
+        and more for a curve where coefficients outnumber rows. The search takes fewer
+        steps than from `balanced` (a third, of 100 terms), and ends no higher in most
+        cases.
         """
         sizes = np.diag(self.products)
         logs = np.log(np.maximum(sizes, 1e-9 * sizes.max()))
@@ -144,8 +145,8 @@ class PenalisedFit:
         b' S b.
     ridge : ndarray of shape (p,)
         Added to S, against rounding.
-    least, floor : float
-        The minimum: residual sum of squares and penalty; and its lower bound.
+    minimum, floor : float
+        The residual sum of squares plus the penalty, and its lower bound.
     """
 
     def __init__(
@@ -169,19 +170,19 @@ class PenalisedFit:
         scaled_matrix = matrix / np.outer(self._scales, self._scales)
         self._factor = cholesky(scaled_matrix, check_finite=False)
         self.log_determinant = 2 * np.log(np.diag(self._factor) * self._scales).sum()
-        coefficients = self._solved(sums)
+        coefficients = self._solve(sums)
         # One refinement: the minimum of a nearly exact fit is a small difference.
-        coefficients += self._solved(sums - matrix @ coefficients)
+        coefficients += self._solve(sums - matrix @ coefficients)
         self.coefficients = coefficients
         self._penalties = self.penalty_diagonals @ self.coefficients**2
         self.penalty = self._penalties.sum()
         residuals = sums - matrix @ coefficients
-        least = float(equations.square - (sums + residuals) @ coefficients)
+        minimum = float(equations.square - (sums + residuals) @ coefficients)
         # The minimum of an exact fit is rounding, of any size.
         self.floor = _NUGGET * equations.square + 1e-100
-        self.least = max(least, 0.0) + self.floor
+        self.minimum = max(minimum, 0.0) + self.floor
 
-    def _solved(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _solve(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Coefficients (p,) that solve the equations with other sums."""
         return lapack.dpotrs(self._factor, sums / self._scales)[0] / self._scales
 
@@ -201,8 +202,8 @@ class PenalisedFit:
     ) -> list[NDArray[np.float64]]:
         """X'WX of each block of coefficients, less what the others explain of it.
 
-        They are Schur's complements. The inverse of the block of V, less S, loses all
-        digits where penalties are large.
+        These matrices are Schur's complements. Computed as the inverse of the block of
+        V, less S, they would lose all digits where penalties are large.
         """
         products, ends = self.equations.products, [0]
         crosses = []
@@ -211,26 +212,26 @@ class PenalisedFit:
             crosses[-1][block] = 0
             ends.append(ends[-1] + crosses[-1].shape[1])
         spans = list(map(slice, ends, ends[1:]))
-        # One product for all blocks: those of few columns are bound by memory.
+        # One product for all blocks: products of few columns are bound by memory.
         cross = np.hstack(crosses)
-        explained = self._without_blocks(cross, blocks, spans)
+        explained = self._solve_without_blocks(cross, blocks, spans)
         # A step of refinement: V has large numbers where terms explain each other.
         residuals = cross - self.matrix @ explained
         for block, span in zip(blocks, spans, strict=True):
             residuals[block, span] = 0
-        explained += self._without_blocks(residuals, blocks, spans)
+        explained += self._solve_without_blocks(residuals, blocks, spans)
         return [
             products[block][:, block] - cross[:, span].T @ explained[:, span]
             for block, span in zip(blocks, spans, strict=True)
         ]
 
-    def _without_blocks(
+    def _solve_without_blocks(
         self,
         sums: NDArray[np.float64],
         blocks: Sequence[NDArray[np.intp] | slice],
         spans: list[slice],
     ) -> NDArray[np.float64]:
-        """Coefficients for columns of `sums`; those of the column's block are zero."""
+        """Coefficients for columns of `sums`, zero in the block of each column."""
         solutions = self.inverse @ sums
         for block, span in zip(blocks, spans, strict=True):
             inverse = self.inverse[:, block]
@@ -257,12 +258,12 @@ class PenalisedFit:
     @property
     def dispersion(self) -> float:
         """The known dispersion, or that of greatest restricted likelihood."""
-        return self.equations.dispersion or self.least / self._restricted_dof
+        return self.equations.dispersion or self.minimum / self._restricted_dof
 
-    def profiled(self, least: _Loss) -> _Loss:
+    def profiled_loss(self, minimum: _Loss) -> _Loss:
         """Minus twice the log likelihood of penalised deviances, at the best phi."""
-        phi = self.equations.dispersion or least / self._restricted_dof
-        return least / phi + self._restricted_dof * np.log(phi)
+        phi = self.equations.dispersion or minimum / self._restricted_dof
+        return minimum / phi + self._restricted_dof * np.log(phi)
 
     @property
     def log_ratio(self) -> float:
@@ -275,11 +276,11 @@ class PenalisedFit:
     def restricted_likelihood(self) -> Criterion:
         """Minus twice its logarithm, of the normal model, gradient and Hessian.
 
-        They are along the logarithms of smoothing parameters (Wood 2011, section 6.2,
-        where penalties are diagonal), the dispersion the best for each.
+        The derivatives are along the logarithms of smoothing parameters (Wood 2011,
+        section 6.2, where penalties are diagonal), at the best dispersion for each.
         """
         equations, phi = self.equations, self.dispersion
-        value = self.profiled(self.least) + self.log_ratio
+        value = self.profiled_loss(self.minimum) + self.log_ratio
         with np.errstate(divide="ignore"):
             shares = self.penalty_diagonals * np.where(
                 self.penalty_diagonal > 0, 1 / self.penalty_diagonal, 0
@@ -298,7 +299,7 @@ class PenalisedFit:
         hessian -= (scaled @ self.inverse**2) @ self.penalty_diagonals.T
         hessian -= 2 / phi * (steps @ self.inverse) @ steps.T
         if equations.dispersion is None:
-            hessian -= np.outer(self._penalties, self._penalties) / (phi * self.least)
+            hessian -= np.outer(self._penalties, self._penalties) / (phi * self.minimum)
         return Criterion(value, gradient, hessian)
 
     def _prediction_loss(self, deviance: float) -> float:
@@ -311,11 +312,11 @@ class PenalisedFit:
     def loss(
         self, method: str, deviance: float, coefficients: NDArray[np.float64]
     ) -> float:
-        """The criterion, of the deviance of coefficients in place of this problem's."""
+        """The criterion, with the deviance of other coefficients."""
         if method == "gcv":
             return self._prediction_loss(deviance)
-        least: float = deviance + self.penalty_diagonal @ coefficients**2
-        return self.profiled(least) + self.log_ratio
+        minimum: float = deviance + self.penalty_diagonal @ coefficients**2
+        return self.profiled_loss(minimum) + self.log_ratio
 
     def cross_validation(self) -> Criterion:
         """Logarithm of the generalised cross-validation score, gradient and Hessian.
@@ -341,7 +342,7 @@ class PenalisedFit:
         dof_curvatures = (
             np.diag(dof_slopes) - 2 * scaled @ (inverse * sandwich) @ scaled.T
         )
-        residual = self.least - self.penalty
+        residual = self.minimum - self.penalty
         value = self._prediction_loss(residual)
         if equations.dispersion is not None:
             phi = equations.dispersion
@@ -362,7 +363,7 @@ def residual_dof(n_rows: float, dof: float) -> float:
     return max(n_rows - dof, 1e-3 * n_rows)
 
 
-def smoothed(
+def choose_smoothing(
     fit: PenalisedFit, method: str, balanced: NDArray[np.float64]
 ) -> PenalisedFit:
     """The fit at the smoothing parameters of a criterion.
@@ -399,7 +400,7 @@ def _newton(
     low: NDArray[np.float64],
     high: NDArray[np.float64],
 ) -> PenalisedFit:
-    """The fit of least criterion, by Newton's method."""
+    """The fit that minimises the criterion, by Newton's method."""
     ends_tried = False
     value, gradient, hessian = criterion(fit)
     for _ in range(_MOST_STEPS):

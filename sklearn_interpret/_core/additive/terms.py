@@ -36,8 +36,8 @@ class Term:
     def centred(self, means: NDArray[np.float64]) -> Term:
         """The term with functions that sum to zero over the rows, from their means.
 
-        Products that sum to one, over all rows or those of a level, can be shifted by a
-        constant; those with a straight line stay as they are.
+        Products that sum to one, over all rows or the rows of a level, can be shifted
+        by a constant; products with a straight line stay as they are.
         """
         if isinstance(self.bases[0], LineBasis):
             return self
@@ -62,8 +62,8 @@ class Term:
 
 def single_term(basis: Basis, shrinkage: bool) -> Term:
     """A function of one column; with `shrinkage` all its coordinates have penalties."""
-    vectors, sizes, unpenalised = basis.coordinates
-    penalties = np.vstack([sizes, unpenalised])
+    vectors, penalties, unpenalised_masks = basis.coordinates
+    penalties = np.vstack([penalties, unpenalised_masks])
     if not shrinkage:
         penalties = penalties[: int(not isinstance(basis, LevelBasis))]
     first = int(not isinstance(basis, LineBasis))
@@ -118,12 +118,14 @@ def varying_term(
     shrinkage : bool
         Whether all coordinates have penalties.
     """
-    vectors, sizes, unpenalised = basis.coordinates
-    penalties = np.vstack([sizes, unpenalised]) if shrinkage else sizes[None]
+    vectors, roughness, unpenalised_masks = basis.coordinates
+    penalties = roughness[None]
+    if shrinkage:
+        penalties = np.vstack([roughness, unpenalised_masks])
     if isinstance(by, LineBasis):
         # The constant of the basis is the slope of a straight line.
         if shrinkage:
-            penalties = np.stack([sizes, sizes == 0])
+            penalties = np.stack([roughness, roughness == 0])
         first = int(has_main)
         return _term((by, basis), vectors[:, first:], penalties[:, first:])
     levels = np.eye(by.n_levels)

@@ -27,7 +27,7 @@ class VisitPair(NamedTuple):
 
     low: int  # positions among the columns of `NodeAxis.visits`
     high: int
-    step: NDArray[np.integer]  # (n,): -1 for rows that take none
+    step: NDArray[np.integer]  # (n,): -1 for rows that take no step
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class NodeAxis:
     by_level : bool
         Whether the nodes are levels of a category.
     rows_at_nodes : bool, default=False
-        Whether all rows lie on edges, as those of a count with few values do. Other
-        rows have the mean effect of their interval's two edges.
+        Whether all rows lie on edges, as the values of a count with few values do. Rows
+        between edges have the mean effect of their interval's two edges.
     """
 
     positions: NDArray[np.float64]
@@ -105,9 +105,10 @@ class NodeAxis:
 class NeighbourSteps:
     """Steps of rows to the nodes next to them, along one or two axes.
 
-    A row takes one step along an axis of intervals, and up to two of levels; along two
-    axes, all pairs of these. There is one *kind* of step for intervals, two for levels
-    (to the level below, and above), and their products for two axes.
+    A row takes one step along an axis of intervals, and up to two along an axis of
+    levels; along two axes, all pairs of such steps. There is one *kind* of step for
+    intervals, two for levels (from the level below, and to the level above), and the
+    products of the kinds for two axes.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ class NeighbourSteps:
         return int(np.prod([axis.n_steps for axis in self.axes]))
 
     def for_rows(self, between: Sequence[float]) -> NeighbourSteps:
-        """The steps of rows of which some weight, by column, lies between nodes."""
+        """These steps for rows of which a weight `between`, by column, is off nodes."""
         axes = [
             replace(axis, rows_at_nodes=not between[column])
             for axis, column in zip(self.axes, self.columns, strict=True)
@@ -141,7 +142,7 @@ class NeighbourSteps:
     def node_weights(
         self, table: NDArray[np.integer], weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], float]:
-        """Weight of rows of each node, (n_nodes[, n_nodes_2]), and of the others."""
+        """Weight of rows at each node, (n_nodes[, n_nodes_2]), and at none of them."""
         nodes = self.nodes(table)
         shape = tuple(axis.n_nodes for axis in self.axes)
         inside = np.all([codes >= 0 for codes in nodes], axis=0)
@@ -153,7 +154,7 @@ class NeighbourSteps:
         return totals.astype(np.float64, copy=False).reshape(shape), outside
 
     def row_steps(self, table: NDArray[np.integer]) -> list[NDArray[np.integer]]:
-        """Step (n,) that rows take, for each kind of step; -1 for none."""
+        """Step (n,) that each row takes, for each kind of step; -1 for no step."""
         steps_of_axes = [
             [pair.step for pair in axis.differences(nodes)]
             for axis, nodes in zip(self.axes, self.nodes(table), strict=True)
@@ -167,7 +168,7 @@ class NeighbourSteps:
         ]
 
     def ends(self, row_steps: NDArray[np.integer]) -> NDArray[np.integer]:
-        """Point of the grid of nodes that steps lead to; -1 for none."""
+        """Point of the grid of nodes that steps lead to; -1 for no step."""
         if len(self.axes) == 1:
             return np.where(row_steps >= 0, row_steps + 1, -1)
         first, second = np.divmod(row_steps, max(self.axes[1].n_steps, 1))
@@ -209,18 +210,18 @@ class StepDifferences(NamedTuple):
     """Differences of rows over their steps."""
 
     row: NDArray[np.intp]  # (n,): positions of the rows
-    step: NDArray[np.integer]  # (n,): -1 for none
+    step: NDArray[np.integer]  # (n,): -1 for no step
     difference: NDArray[np.float64]  # (n, k)
 
     def with_step(self) -> StepDifferences:
-        """Those of the rows that take a step."""
+        """The differences of the rows that take a step."""
         has_step = self.step >= 0
         if has_step.all():
             return self
         return StepDifferences._make(array[has_step] for array in self)
 
     @classmethod
-    def joined(cls, blocks: Sequence[StepDifferences]) -> StepDifferences:
+    def concatenate(cls, blocks: Sequence[StepDifferences]) -> StepDifferences:
         """The differences of several blocks."""
         if len(blocks) == 1:
             return blocks[0]
@@ -234,10 +235,10 @@ class StepMoments:
     Parameters
     ----------
     moments : Moments of shape (n_steps, k)
-        Of the differences, by step.
+        Moments of the differences, by step.
     shared : Moments of shape (n_levels, 3 k), or None
-        Of the rows that take two steps between levels, as `neighbour_covariances` takes
-        them; None for intervals and pairs.
+        Moments of the rows that take two steps between levels, as
+        `neighbour_covariances` takes them; None for intervals and pairs.
     rows : tuple of StepDifferences
         The differences themselves, for the bootstrap; empty without it.
     """
@@ -266,9 +267,9 @@ class StepMoments:
         """Moments of the rows at `index` (n,).
 
         `row_steps` (n,) and `differences` (n, k) are lists with an entry for each kind
-        of step, as `NeighbourSteps` returns them; `weights` are those of all rows.
+        of step, as `NeighbourSteps` returns them; `weights` has all rows.
         """
-        rows = StepDifferences.joined(
+        rows = StepDifferences.concatenate(
             [
                 StepDifferences(index, step, difference).with_step()
                 for step, difference in zip(row_steps, differences, strict=True)
@@ -290,7 +291,7 @@ class StepMoments:
         return cls(moments, shared, (rows,) if keep_rows else ())
 
     def merge(self, other: StepMoments) -> StepMoments:
-        """Moments of the rows of both."""
+        """Moments of both sets of rows."""
         shared = self.shared
         if shared is not None and other.shared is not None:
             shared = shared.merge(other.shared)
@@ -298,13 +299,13 @@ class StepMoments:
             self.moments.merge(other.moments), shared, self.rows + other.rows
         )
 
-    def reweighted(
+    def with_weights(
         self, steps: NeighbourSteps, weights: NDArray[np.float64]
     ) -> StepMoments:
         """Moments of the same differences under other weights of the rows."""
         if not self.rows:
             return self
-        rows = self.joined
+        rows = self.all_rows
         return StepMoments(
             Moments.of_groups(
                 rows.difference, rows.step, steps.n_steps, weights[rows.row]
@@ -312,9 +313,9 @@ class StepMoments:
         )
 
     @cached_property
-    def joined(self) -> StepDifferences:
+    def all_rows(self) -> StepDifferences:
         """The differences of all rows."""
-        return StepDifferences.joined(self.rows)
+        return StepDifferences.concatenate(self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,23 +336,23 @@ class LocalEffects:
     node_weights: NDArray[np.float64]
     differences: StepMoments
 
-    def _by_step(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _on_step_grid(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values (n_steps, k) as an array (k, n_steps...)."""
         shape = (axis.n_steps for axis in self.steps.axes)
         return values.T.reshape(values.shape[1], *shape)
 
-    def reweighted(
+    def with_weights(
         self, table: NDArray[np.integer], weights: NDArray[np.float64]
     ) -> LocalEffects:
         """The local effects of rows of other weights, given their nodes."""
         node_weights, _ = self.steps.node_weights(table, weights)
-        differences = self.differences.reweighted(self.steps, weights)
+        differences = self.differences.with_weights(self.steps, weights)
         return LocalEffects(self.steps, node_weights, differences)
 
     @property
     def step_weights(self) -> NDArray[np.float64]:
         """Weight of the rows of each local effect: (n_steps...)."""
-        return self._by_step(self.differences.moments.weight)[0]
+        return self._on_step_grid(self.differences.moments.weight)[0]
 
     @property
     def counts(self) -> NDArray[np.float64]:
@@ -365,7 +366,7 @@ class LocalEffects:
     @property
     def local(self) -> NDArray[np.float64]:
         """Mean differences, zero where there is no row: (k, n_steps...)."""
-        return self._by_step(self.differences.moments.mean)
+        return self._on_step_grid(self.differences.moments.mean)
 
     @property
     def observed_local(self) -> NDArray[np.float64]:
@@ -377,12 +378,12 @@ class LocalEffects:
     @property
     def local_std(self) -> NDArray[np.float64]:
         """Standard deviation of the differences over the rows."""
-        return self._by_step(np.sqrt(self.differences.moments.variance))
+        return self._on_step_grid(np.sqrt(self.differences.moments.variance))
 
     @property
     def local_error(self) -> NDArray[np.float64]:
         """Standard errors of the mean differences, from the rows of each step alone."""
-        return self._by_step(self.differences.moments.standard_error)
+        return self._on_step_grid(self.differences.moments.standard_error)
 
     @property
     def effect_error(self) -> NDArray[np.float64]:
@@ -410,6 +411,7 @@ class LocalEffects:
         return second_order_effect(self.local, self.step_weights, weights, axes)
 
     def _no_effect(self) -> NDArray[np.float64]:
+        """Zeros at the nodes: (k, n_nodes...)."""
         shape = (axis.n_nodes for axis in self.steps.axes)
         return np.zeros((self.differences.moments.mean.shape[1], *shape))
 
@@ -468,9 +470,10 @@ def accumulated_standard_errors(
     """Standard errors (k, n_nodes) of a centred first-order effect.
 
     The centred effect is linear in the local effects, whose errors are (k, n_steps).
-    Those of intervals come from separate rows, so their variances add with squared
-    coefficients. Neighbouring steps of levels share the rows of the level between them:
-    `covariances` (k, n_steps - 1) are those of each local effect and the next one.
+    Local effects of intervals come from separate rows, so that their variances add with
+    squared coefficients. Neighbouring steps of levels share the rows of the level
+    between them: `covariances` (k, n_steps - 1) are the covariances of each local
+    effect and the next one.
     """
     masses = node_weights
     if not axis.by_level and not axis.rows_at_nodes:
@@ -493,10 +496,10 @@ def neighbour_covariances(
     """Covariances (k, n_steps - 1) of local effects of neighbouring steps of levels.
 
     `steps` holds the moments of the differences by step, (n_steps, k), `errors`
-    (k, n_steps) the standard errors of their means. `shared` holds, for the rows of
-    each level, the moments of their differences over the step below it, over the one
-    above it, and of the sum of the two, (n_levels, 3 k). Steps of few rows share the
-    correlation of all steps, as they share variances.
+    (k, n_steps) the standard errors of their means. `shared` holds three moments of the
+    rows of each level, (n_levels, 3 k): of their differences over the step below it,
+    over the step above it, and of the sum of both differences. Steps of few rows share
+    the correlation of all steps, as they share variances.
     """
     inner = slice(1, -1)
     weight = shared.weight[inner]
@@ -507,6 +510,7 @@ def neighbour_covariances(
     products += weight * (mean_below - steps.mean[:-1]) * (mean_above - steps.mean[1:])
     below, above = steps.weight[:-1], steps.weight[1:]
     correlations = ratio_or_zero(products, np.sqrt(steps.m2[:-1] * steps.m2[1:]))
+    # Steps of few rows take one correlation, pooled over all rows.
     has_few_rows = np.minimum(below, above) < FEW_ROWS
     if has_few_rows.any():
         # The expected sum of products of deviations, for a covariance of one.
@@ -516,11 +520,12 @@ def neighbour_covariances(
             steps.m2[pair].sum(axis=0) / degrees[pair].sum()
             for pair in (slice(-1), slice(1, None))
         ]
-        of_rows = ratio_or_zero(
+        row_correlation = ratio_or_zero(
             products.sum(axis=0) / rows.sum(), np.sqrt(np.prod(variances, 0))
         )
-        of_all = of_rows.clip(-1, 1) * weight / np.sqrt(below * above)
-        correlations = np.where(has_few_rows, of_all, correlations)
+        # Means of steps correlate by the share of rows that both steps have.
+        pooled = row_correlation.clip(-1, 1) * weight / np.sqrt(below * above)
+        correlations = np.where(has_few_rows, pooled, correlations)
     return correlations.T * errors[:, :-1] * errors[:, 1:]
 
 
@@ -541,7 +546,7 @@ def second_order_effect(
         Mean second differences; ignored where the weight is zero.
     step_weights, node_weights : ndarray of shape (n_steps_1, n_steps_2), (n_nodes_1,
     ...)
-        Weight of the rows of each step, and of those of each node.
+        Weight of the rows of each step, and of each node.
     axes : sequence of two NodeAxis
         The two axes.
 
@@ -549,7 +554,7 @@ def second_order_effect(
     -------
     ndarray of shape (k, n_nodes_1, n_nodes_2)
     """
-    filled = _fill_empty(local_effects, step_weights, axes)
+    filled = _fill_empty_steps(local_effects, step_weights, axes)
     effects = accumulate(accumulate(filled, axis=1), axis=2)
     # Subtract both first-order effects of the accumulated surface.
     main = [_main_effect(effects, node_weights, axes, position) for position in (0, 1)]
@@ -572,7 +577,7 @@ def _main_effect(
     return accumulate(ratio_or_zero((steps * weights).sum(axis=2 - position), total))
 
 
-def _fill_empty(
+def _fill_empty_steps(
     local_effects: NDArray[np.float64],
     step_weights: NDArray[np.float64],
     axes: Sequence[NodeAxis],
@@ -588,12 +593,12 @@ def _fill_empty(
         scaled.append((nodes[:-1] + nodes[1:]) / (2 * np.ptp(nodes) or 1.0))
     points = np.stack(np.meshgrid(*scaled, indexing="ij"), axis=-1)
     filled = local_effects.copy()
-    neighbours = _first_nearest(points[~empty], points[empty])
+    neighbours = _nearest_candidates(points[~empty], points[empty])
     filled[:, empty] = local_effects[:, ~empty][:, neighbours]
     return filled
 
 
-def _first_nearest(
+def _nearest_candidates(
     candidates: NDArray[np.float64], points: NDArray[np.float64]
 ) -> NDArray[np.intp]:
     """Index of the nearest candidate; ties, common on a grid, go to the first."""

@@ -1,9 +1,9 @@
 """Standard errors of the means in the cells of an axis, some of which hold few rows.
 
 The variance within a cell of few rows is hardly known, that of a single row not at
-all. It is pooled over as many neighbouring cells as give ten degrees of freedom. Of a
-cell whose rows do not show their variance, the mean is compared with those of the cells
-next to it, as in estimators of the noise around a curve (Gasser, Sroka &
+all. It is pooled over as many neighbouring cells as give ten degrees of freedom. Where
+the rows of a cell do not show their variance, its mean is compared with the means of
+neighbouring cells, as in estimators of the noise around a curve (Gasser, Sroka &
 Jennen-Steinmetz 1986): where the curve bends, the variance is overestimated.
 """
 
@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.statistics.weighted import Moments, student_factor
 
 # With fewer degrees of freedom too few intervals of 95 % hold the mean, with more the
-# variance is that of cells farther away. Chosen by hand; benchmarks/bench_coverage.py
+# variance comes from cells farther away. Chosen by hand; benchmarks/bench_coverage.py
 # counts the intervals.
 _LEAST_DEGREES = 10.0
 # Cells with fewer rows borrow the variance of their neighbours.
 FEW_ROWS = 1 + _LEAST_DEGREES
-# The mean of a cell is compared with those of as many cells on each side.
+# The mean of a cell is compared with the means of this many cells on each side.
 _N_NEIGHBOURS = 2
-# Degrees of freedom of such a comparison, as neighbouring ones share means: 1 over the
-# sum of their squared correlations, 1 + 2 (.3^2 + .35^2 + .1^2 + .05^2).
-_OF_A_COMPARISON = 0.69
+# Degrees of freedom of a comparison: neighbouring comparisons share means, so this is 1
+# over the sum of their squared correlations, 1 + 2 (.3^2 + .35^2 + .1^2 + .05^2).
+_COMPARISON_DEGREES = 0.69
 # Deviations below this share of the mean are rounding errors.
 _ROUNDING = 1e-12
 # Smallest scale relative to the largest, whose square is a number.
@@ -41,7 +41,7 @@ def cell_errors(
     Parameters
     ----------
     moments : Moments of shape (n_cells, k)
-        Of the values in each cell, in the order of the axis.
+        Moments of the values in each cell, in the order of the axis.
     scales : float or ndarray of shape (n_cells,), default=1.0
         Numbers that the standard deviations of values are proportional to.
     ordered : bool, default=True
@@ -55,8 +55,8 @@ def cell_errors(
     if has_few_rows.any():
         sizes = np.broadcast_to(scales, len(errors))[cells, None]
         sizes = np.maximum(sizes / sizes.max(), _SMALLEST)
-        of_cells = Moments(weight, moments.mean[cells], moments.m2[cells])
-        deviations = _pooled_deviations(of_cells, sizes, ordered)
+        filled_cells = Moments(weight, moments.mean[cells], moments.m2[cells])
+        deviations = _pooled_deviations(filled_cells, sizes, ordered)
         errors[cells[has_few_rows]] = (deviations / np.sqrt(weight))[has_few_rows]
     return errors
 
@@ -65,46 +65,48 @@ def _pooled_deviations(
     cells: Moments, scales: NDArray[np.float64], ordered: bool
 ) -> NDArray[np.float64]:
     """Standard deviations (n_cells, k) over neighbouring cells, for Student's t."""
-    degrees, squares = _within(cells)
+    degrees, squares = _squares_within_cells(cells)
     is_unknown = degrees == 0
     if not ordered:
         is_unknown &= degrees.sum(axis=0) < _LEAST_DEGREES
-    compared, differences = _compared(cells, scales)
+    compared, differences = _compare_with_neighbours(cells, scales)
     degrees = np.where(is_unknown, compared, degrees)
     squares = np.where(is_unknown, compared * differences, squares)
     sums = np.stack([degrees, squares, degrees * scales**2])
-    degrees, squares, sizes = _over_neighbours(sums)
+    degrees, squares, sizes = _pool_neighbours(sums)
     ratio = np.divide(squares, sizes, out=np.full_like(sizes, np.nan), where=sizes > 0)
     # Differences of cumulative sums may be below zero by rounding.
     deviations = np.sqrt(np.maximum(ratio, 0.0)) * scales
     return student_factor(np.maximum(degrees, 1.0)) * deviations
 
 
-def _within(cells: Moments) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _squares_within_cells(
+    cells: Moments,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Degrees of freedom within cells, zero where unknown, and sums of squares."""
     weight, mean, squares = cells.weight, cells.mean, cells.m2
     varies = squares > weight * (_ROUNDING * mean) ** 2
-    # A difference of zero shows that nothing changes here, as between two thresholds
-    # of a tree. Other equal values may be those of a single row with a large weight.
+    # Differences of zero show that nothing changes in the cell, as between two
+    # thresholds of a tree. Other equal values may come from one row of large weight.
     constant = (squares == 0) & (mean == 0)
     degrees = np.where(varies, np.maximum(weight - 1, weight / 2), 0.0)
     degrees = np.where(constant, np.maximum(weight - 1, 0.0), degrees)
     return degrees, np.where(varies, squares, 0.0)
 
 
-def _compared(
+def _compare_with_neighbours(
     cells: Moments, scales: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64] | float, NDArray[np.float64]]:
     """Degrees of freedom of comparing means with neighbouring means, and variances.
 
-    A mean's square is not reduced by the noise of those that it is compared with, as
-    the jackknife does not (HC3): few degrees of freedom need that much.
+    The squared difference is not reduced by the noise of the neighbouring means, as the
+    jackknife does not reduce it (HC3): few degrees of freedom need variances as large.
     """
     if len(scales) == 1:  # nothing to compare with: the rows are equal
         return np.maximum(cells.weight - 1, 0.0), np.zeros_like(cells.mean)
     ratio = scales / _neighbour_sums(scales)
     differences = cells.mean - ratio * _neighbour_sums(cells.mean)
-    return _OF_A_COMPARISON, cells.weight * differences**2
+    return _COMPARISON_DEGREES, cells.weight * differences**2
 
 
 def _neighbour_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -114,7 +116,7 @@ def _neighbour_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.delete(windows, _N_NEIGHBOURS, axis=2).sum(axis=2)
 
 
-def _over_neighbours(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _pool_neighbours(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums (3, n_cells, k) over neighbours with enough degrees of freedom together.
 
     The first of the three are degrees of freedom.

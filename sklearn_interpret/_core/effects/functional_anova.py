@@ -4,7 +4,7 @@ For independent players the functional ANOVA of f has one component for each set
 players, and the components are uncorrelated. The *superset importance* of a set is the
 variance of all components whose sets contain it: where it is zero, f is a sum of
 functions none of which takes the whole set (Hooker 2004). It is the mean of a squared
-finite difference (Liu & Owen 2006), and never larger than that of a subset.
+finite difference (Liu & Owen 2006), and never larger than that of a subset of the set.
 """
 
 from collections import defaultdict
@@ -62,9 +62,9 @@ def main_effect(
     cell_weight = np.bincount(cell, flat)
     weight = np.bincount(point_of_cell, cell_weight, n_points)
     pairs = weight**2 - np.bincount(point_of_cell, cell_weight**2, n_points)
-    paired = pairs > 1e-12 * weight**2  # not the rounding of a point of a single row
+    has_pairs = pairs > 1e-12 * weight**2  # a point of a single row leaves rounding
     effect = np.zeros(n_outputs)
-    if not paired.any():
+    if not has_pairs.any():
         return effect
     # The difference at the row's own point is zero.
     other_means = (differences.sum(axis=1, keepdims=True) - differences) / n_draws
@@ -73,8 +73,8 @@ def main_effect(
         sums = np.bincount(cell, flat * (terms - flat @ terms / flat.sum()))
         total = np.bincount(point_of_cell, sums, n_points)
         products = total**2 - np.bincount(point_of_cell, sums**2, n_points)
-        squares = products[paired] / pairs[paired]
-        effect[output] = weight[paired] @ squares / weight[paired].sum()
+        squares = products[has_pairs] / pairs[has_pairs]
+        effect[output] = weight[has_pairs] @ squares / weight[has_pairs].sum()
     return np.where(effect > floor, effect, 0.0)
 
 
@@ -85,8 +85,8 @@ def maximal_sets(
 ) -> list[tuple[int, ...]]:
     """Maximal sets of players that may have a component of their own, sorted.
 
-    The maximal cliques of the graph of `edges`, without those that contain a `refuted`
-    set: one without a component although all of its pairs are edges.
+    The maximal cliques of the graph of `edges` that do not contain a `refuted`
+    set: a set without a component although all of its pairs are edges.
     """
     neighbours: defaultdict[int, set[int]] = defaultdict(set)
     forbidden: defaultdict[int, list[frozenset[int]]] = defaultdict(list)
@@ -100,7 +100,8 @@ def maximal_sets(
     for player in players:
         joined = {clique & neighbours[player] for clique in maximal}
         for subset in forbidden[player]:
-            # Replace a clique that contains the refuted set by those without a member.
+            # Replace a clique that contains the refuted set by its subsets without one
+            # member of the refuted set.
             broken = {clique for clique in joined if subset <= clique}
             joined = joined - broken | {c - {p} for c in broken for p in subset}
         largest: list[frozenset[int]] = []

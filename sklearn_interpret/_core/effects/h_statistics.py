@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments, ratio_or_zero
 
-# Interactions below these are rounding errors: relative to the standard deviation of
-# the responses, and to their largest absolute value.
+# Interactions below these shares are rounding errors: a share of the standard deviation
+# of the responses, and a share of their largest absolute value.
 _RELATIVE_TO_SPREAD = 1e-10
 _RELATIVE_TO_SIZE = 64 * np.finfo(np.float64).eps
 
@@ -57,7 +57,7 @@ class Strength:
 
     @property
     def squared(self) -> NDArray[np.float64]:
-        """H^2, the ratio of the two; zero where the joint effect does not vary."""
+        """H^2, numerator over denominator; zero if the joint effect does not vary."""
         return ratio_or_zero(self.numerator, self.denominator)
 
     @property
@@ -80,7 +80,7 @@ def rounding_floor(
     return _RELATIVE_TO_SPREAD**2 * variance + (_RELATIVE_TO_SIZE * size) ** 2
 
 
-def unexplained(
+def strength(
     total: NDArray[np.float64],
     terms: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -88,8 +88,8 @@ def unexplained(
 ) -> Strength:
     """Strength (k,) of an interaction, the joint effect minus lower-order terms.
 
-    Both are partial dependences at the rows (n_rows, k); `floor` (k,) comes from
-    :func:`rounding_floor`.
+    `total` and the sum of the `terms` are partial dependences at the rows (n_rows, k);
+    `floor` (k,) comes from :func:`rounding_floor`.
     """
     variances = _variance(total - terms, weights), _variance(total, weights)
     return Strength.of_variances(*variances, floor)
@@ -114,8 +114,8 @@ def overall_moments(
 ) -> Moments:
     """Moments (n_players, k) of the interaction of each player with all others.
 
-    A block is a slice of rows, a slice of players, and the partial dependences at these
-    rows on each player alone and on all but that player, (rows, players, k).
+    A block is a slice of rows, a slice of players, and two partial dependences at these
+    rows, (rows, players, k): on each player alone, and on all players but this one.
     """
     shape = n_players, predictions.shape[1]
     weight, mean, m2 = np.zeros((n_players, 1)), np.zeros(shape), np.zeros(shape)
@@ -129,7 +129,7 @@ def overall_moments(
     return Moments(weight, mean, m2)
 
 
-def symmetric(
+def as_matrices(
     values: NDArray[np.float64], pairs: ArrayLike, n_players: int
 ) -> NDArray[np.float64]:
     """Values of pairs (n_pairs, k) as symmetric matrices (k, n_players, n_players).
@@ -147,9 +147,9 @@ def symmetric(
 def greenwell_strength(surface: NDArray[np.float64]) -> NDArray[np.float64]:
     """Interaction on a partial dependence surface (k, G, G'): (k,) (Greenwell 2018).
 
-    The curve along one feature has a standard deviation at each point of the other.
-    Without an interaction these are all equal. The strength is their standard
-    deviation, averaged over the two directions.
+    The curve along one feature has a standard deviation at each point of the other
+    feature. Without an interaction these standard deviations are all equal. The
+    strength is the standard deviation of them, averaged over the two directions.
     """
     strengths = [_deviation(_deviation(surface, axis), -1) for axis in (1, 2)]
     return np.mean(strengths, axis=0)

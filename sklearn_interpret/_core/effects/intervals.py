@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Factor of the noise that is taken off squared distances: the best of many unions fits
-# the noise too, and 1 would leave narrow intervals of noise. Chosen by hand;
+# Factor of the noise that is subtracted from squared distances: the best of many unions
+# fits the noise too, and 1 would leave narrow intervals of noise. Chosen by hand;
 # benchmarks/bench_regions.py compares the errors of effects with other intervals.
 _NOISE = 2.0
 # Distances below this share of the curve's range are rounding errors.
@@ -22,7 +22,7 @@ _ROUNDING = 1e-9
 class _Edges(NamedTuple):
     """Edges of narrow intervals, and what is cumulated from the first edge to each.
 
-    The last axis of all arrays is that of the edges.
+    The last axis of all arrays runs over the edges.
     """
 
     positions: NDArray[np.float64]  # (n,)
@@ -46,7 +46,7 @@ def least_error_edges(
     edges : ndarray of shape (n_steps + 1,)
         Edges of narrow intervals.
     weights : ndarray of shape (n_steps,)
-        Weight of the rows in each.
+        Weight of the rows in each interval.
     steps, step_errors : ndarray of shape (k, n_steps)
         Mean differences over the intervals, and their standard errors.
 
@@ -59,10 +59,10 @@ def least_error_edges(
     narrow = _Edges(
         positions=edges,
         shares=shares / shares.sum(),
-        n_rows=_cumulated(weights),
-        curve=_cumulated(steps),
-        variance=_cumulated(step_errors**2),
-        deviation=_cumulated(step_errors * np.sqrt(weights)),
+        n_rows=_sums_up_to_edges(weights),
+        curve=_sums_up_to_edges(steps),
+        variance=_sums_up_to_edges(step_errors**2),
+        deviation=_sums_up_to_edges(step_errors * np.sqrt(weights)),
     )
     tie = (_ROUNDING * np.ptp(narrow.curve)) ** 2
     least_errors, previous = np.full(last + 1, np.inf), np.zeros(last + 1, np.intp)
@@ -80,7 +80,7 @@ def least_error_edges(
     return np.array(positions[::-1])
 
 
-def _cumulated(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sums_up_to_edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums along the last axis up to each edge, zero at the first one."""
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values, axis=-1, out=sums[..., 1:])
@@ -88,13 +88,14 @@ def _cumulated(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _interval_errors(edges: _Edges) -> NDArray[np.float64]:
-    """Squared errors due to one interval from the first edge to each other: (n - 1,).
+    """Squared errors due to one interval from the first edge to each later edge.
 
-    An interval replaces the curve by a chord. Its squared bias is estimated by the
-    squared distance between the two, less the noise of this distance. To it comes the
-    variance of the centred curve: an error of the chord's end moves the chord and all
-    rows behind it, like a *ramp* from 0 at the first edge to 1 at the end. This gives
-    the variance of the end times the variance of the ramp over the rows.
+    An interval replaces the curve by a chord. The squared bias is estimated by the
+    squared distance between curve and chord, less the noise of this distance. The
+    variance of the centred curve is added: an error of the chord's end moves the chord
+    and all rows beyond it, like a *ramp* from 0 at the first edge to 1 at the end. So
+    it is the variance of the end times the variance of the ramp over the rows. Returns
+    (n - 1,).
     """
     positions = edges.positions - edges.positions[0]
     ramps = np.minimum(positions / positions[1:, None], 1.0)  # by end and edge

@@ -1,4 +1,4 @@
-"""Regions of rows within which the curves of rows are alike.
+"""Regions of rows within which the curves of rows are similar.
 
 A region is split where the curves' squared deviations from their mean on each side, the
 loss, are least (Herbinger, Bischl & Casalicchio 2022, eq. 6). A cut of a column has
@@ -70,12 +70,12 @@ class RegionNode:
     rows : ndarray of shape (n_rows,), int
         Positions of its rows.
     allowed : dict of int to ndarray of shape (n_known + 1,)
-        For columns with conditions, which codes are allowed; the last one is that of
+        For columns with conditions, which codes are allowed; the last code stands for
         missing values.
     column : int, default=-1
-        The column that is split; -1 for none.
+        The column that is split; -1 for no split.
     children : tuple of RegionNode
-        Those of low, high and missing values, as there are.
+        Nodes of the low, high and missing values, where such values exist.
     """
 
     rows: NDArray[np.intp]
@@ -83,11 +83,11 @@ class RegionNode:
     column: int = -1
     children: tuple[RegionNode, ...] = ()
 
-    def at(self, level: float) -> list[RegionNode]:
+    def nodes_at(self, level: float) -> list[RegionNode]:
         """The nodes below this number of splits, and the leaves above them."""
         if level == 0 or not self.children:
             return [self]
-        return [node for child in self.children for node in child.at(level - 1)]
+        return [node for child in self.children for node in child.nodes_at(level - 1)]
 
 
 class _Split(NamedTuple):
@@ -113,13 +113,13 @@ class RegionSearch:
     max_depth : int
         Largest number of splits above a region.
     min_rows : float
-        Least weight of its rows.
+        Least weight of the rows of a region.
     min_gain : float
         Least share of the loss of all rows by which a split lowers the loss.
     significance : float, optional
         Largest p-value of a split, by permutations of the curves among the rows.
     rng : RandomState, optional
-        Draws these.
+        Draws the permutations.
     """
 
     table: CodedTable
@@ -143,13 +143,14 @@ class RegionSearch:
         total = np.broadcast_to(curves.weights, curves.values.shape).sum()
         loss = max(curves.centred()[1].sum(), least_spread**2 * total)
         least_gain = max(self.min_gain * loss, rounding**2 * total)
-        return self._grown(curves, RegionNode(rows, {}), self.max_depth, least_gain)
+        return self._grow_node(curves, RegionNode(rows, {}), self.max_depth, least_gain)
 
-    def _grown(
+    def _grow_node(
         self, curves: RowCurves, node: RegionNode, depth: int, least_gain: float
     ) -> RegionNode:
+        """The node with its subtree of at most `depth` splits."""
         centred, losses = curves.take(node.rows).centred()
-        # No split gains more than there is.
+        # No split gains more than the node's loss.
         if depth == 0 or losses.sum() < least_gain:
             return node
         codes, weights = self.table.codes[:, node.rows], self.weights[node.rows]
@@ -164,7 +165,7 @@ class RegionSearch:
             rows = node.rows[side[codes[column]]]
             allowed = {**node.allowed, column: side & node.allowed.get(column, True)}
             child = RegionNode(rows, allowed)
-            children.append(self._grown(curves, child, depth - 1, least_gain))
+            children.append(self._grow_node(curves, child, depth - 1, least_gain))
         return RegionNode(node.rows, node.allowed, column, tuple(children))
 
     def _is_significant(
@@ -217,10 +218,12 @@ class RegionSearch:
             return None
         order = np.arange(len(groups.codes))
         if self.table.nominal[column]:
-            order[:n_observed] = _similar_first(groups.sums(centred), n_observed)
+            order[:n_observed] = _order_by_first_component(
+                groups.sums(centred), n_observed
+            )
         low_size = np.cumsum(groups.sizes[order])[:n_observed]
         known_size, missing_size = low_size[-1], groups.sizes.sum() - low_size[-1]
-        # The last cut has all known values on one side and missing ones on the other.
+        # The last cut has all known values on one side, missing values on the other.
         high_size = np.where(low_size < known_size, known_size - low_size, missing_size)
         cuts = np.flatnonzero(np.minimum(low_size, high_size) >= self.min_rows)
         if not len(cuts):
@@ -230,7 +233,7 @@ class RegionSearch:
         for start in range(0, centred.values.shape[1], width):
             points = slice(start, start + width)
             sums = groups.sums(centred, points, order)
-            gains += _gains(sums, cuts, n_observed, noise[points])
+            gains += _gains_of_cuts(sums, cuts, n_observed, noise[points])
         largest = gains.max()
         best = int(np.argmax(gains >= largest - _TIE * abs(largest)))
         sides = self._sides(column, groups, order, cuts[best], n_observed)
@@ -244,7 +247,7 @@ class RegionSearch:
         cut: int,
         n_observed: int,
     ) -> list[NDArray[np.bool_]]:
-        """Codes (n_known + 1,) of each side: low, high and missing, as there are."""
+        """Masks of codes (n_known + 1,): low, high and missing, if they have rows."""
         n_known = self.table.n_known[column]
         low = np.zeros(n_known + 1, dtype=bool)
         has_high_side = cut + 1 < n_observed
@@ -252,7 +255,7 @@ class RegionSearch:
             low[:n_known] = True
         elif self.table.nominal[column]:
             low[groups.codes[order[: cut + 1]]] = True
-        else:  # codes between the two groups go to the nearer one
+        else:  # codes between the two groups go to the nearer group
             last_low, first_high = groups.codes[order[cut : cut + 2]]
             low[: (last_low + first_high + 1) // 2] = True
         missing = np.arange(n_known + 1) == n_known
@@ -269,15 +272,16 @@ class _GroupSums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Rows grouped by code, the groups of ascending codes."""
+    """Rows grouped by code, in the order of ascending codes."""
 
     order: NDArray[np.intp]  # (n_rows,): rows by code
-    starts: NDArray[np.intp]  # (n_groups,): where groups start in that order
+    starts: NDArray[np.intp]  # (n_groups,): where groups start in `order`
     codes: NDArray[np.intp]  # (n_groups,)
     sizes: NDArray[np.float64]  # (n_groups,): weights of their rows
 
     @classmethod
     def of(cls, codes: NDArray[np.intp], weights: NDArray[np.float64]) -> _Groups:
+        """Groups of rows with codes and weights (n_rows,)."""
         order = np.argsort(codes, kind="stable")
         codes = codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
@@ -310,7 +314,7 @@ def _ratio(
     return np.divide(sums, weights, out=np.zeros_like(sums), where=weights > 0)
 
 
-def _gains(
+def _gains_of_cuts(
     sums: _GroupSums,
     cuts: NDArray[np.intp],
     n_observed: int,
@@ -318,8 +322,8 @@ def _gains(
 ) -> NDArray[np.float64]:
     """Reductions of the loss of curves with mean zero by cuts: (n_cuts,).
 
-    The sums are those of the observed groups in their order, then of missing values.
-    Reductions by `noise` (n_points,), one for each side but one, are taken off.
+    The sums are of the observed groups in their order, then of missing values. The
+    `noise` (n_points,) is subtracted once for each side but the first.
     """
     up_to = [np.cumsum(values[:n_observed], axis=0) for values in sums]
     low = [cumulated[cuts] for cumulated in up_to]
@@ -334,7 +338,7 @@ def _gains(
     return (gains - (n_means - 1) * noise).sum(axis=1)
 
 
-def _similar_first(sums: _GroupSums, n_observed: int) -> NDArray[np.intp]:
+def _order_by_first_component(sums: _GroupSums, n_observed: int) -> NDArray[np.intp]:
     """Order of the first groups along the first principal component of their means."""
     curve_sums, weights = (values[:n_observed] for values in sums)
     means = _ratio(curve_sums, weights)

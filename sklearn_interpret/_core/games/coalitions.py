@@ -1,8 +1,8 @@
-"""Shapley values of all coalitions, and which to evaluate where these are too many.
+"""Shapley values of all coalitions, and which coalitions to evaluate if too many exist.
 
 Coalitions come in pairs with their complements: Shapley values depend only on
 differences within pairs, interaction values on sums. A pair is represented by its
-smaller member; of two of equal size, by the one with the first player.
+smaller member; if both have equal size, by the member with the first player.
 """
 
 from functools import lru_cache
@@ -12,8 +12,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-# Subsets are listed and sampled if at most this many times the number asked for exist;
-# otherwise they are drawn until enough differ, which then rejects at most a quarter.
+# Subsets are listed and sampled if there are at most this many times the number asked
+# for. Otherwise subsets are drawn until enough differ: at most a quarter is rejected.
 _MOST_LISTED = 4
 
 
@@ -34,7 +34,7 @@ def values_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
     for j in range(n_players):
         split = values.reshape(-1, 2, 2**j, k)  # by whether j is present
         gains = (split[:, 1] - split[:, 0]).reshape(-1, k)
-        shares[j] = (gains * _weights(n_players, 1)).sum(axis=0)
+        shares[j] = (gains * _coalition_weights(n_players, 1)).sum(axis=0)
     return shares
 
 
@@ -43,7 +43,7 @@ def interactions_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Half the mean of :math:`v(S \cup ij) - v(S \cup i) - v(S \cup j) + v(S)` over sizes
     of S, and for each size over all S without i and j; zero on the diagonal. `values`
-    are those of all coalitions, (2**n_players, k).
+    has the values of all coalitions, (2**n_players, k).
     """
     n_players, k = _n_players(values), values.shape[1]
     pairs = np.zeros((n_players, n_players, k))
@@ -53,7 +53,9 @@ def interactions_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
             split = values.reshape(-1, 2, 2 ** (j - i - 1), 2, 2**i, k)
             gains = split[:, :, :, 1] - split[:, :, :, 0]
             differences = (gains[:, 1] - gains[:, 0]).reshape(-1, k)
-            pairs[i, j] = (differences * _weights(n_players, 2)).sum(axis=0) / 2
+            pairs[i, j] = (differences * _coalition_weights(n_players, 2)).sum(
+                axis=0
+            ) / 2
             pairs[j, i] = pairs[i, j]
     return pairs
 
@@ -64,7 +66,7 @@ def _n_players(values: NDArray[np.float64]) -> int:
 
 
 @lru_cache(maxsize=32)
-def _weights(n_players: int, order: int) -> NDArray[np.float64]:
+def _coalition_weights(n_players: int, order: int) -> NDArray[np.float64]:
     """Weight of each coalition of all players but `order` of them, (n, 1)."""
     n_others = n_players - order
     sizes = np.bitwise_count(np.arange(2**n_others))
@@ -85,9 +87,10 @@ def paired_design(
 ) -> NDArray[np.bool_]:
     """Pairs drawn without replacement, by one member: (n_pairs, n_players) bool.
 
-    All sizes get the same number of coalitions: their leverage in a linear regression
-    with Shapley's weights (Musco & Witter 2025). Sizes with fewer coalitions have all
-    of them; so do single players if the pairs suffice. Smaller sizes come first.
+    All sizes get the same number of coalitions, as they have the same leverage in a
+    linear regression with Shapley's weights (Musco & Witter 2025). A size with fewer
+    coalitions has all of them; so has size 1 if the pairs suffice. Smaller sizes come
+    first.
 
     Parameters
     ----------
@@ -103,7 +106,7 @@ def paired_design(
     sizes = range(1, n_players // 2 + 1)
     existing = [n_pairs_of(n_players, size) for size in sizes]
     n_pairs = min((n_coalitions - 2) // 2, sum(existing))
-    counts = _counts(n_players, existing, n_pairs, rng)
+    counts = _numbers_of_pairs(n_players, existing, n_pairs, rng)
     blocks = [
         _random_pairs(n_players, size, n_existing, count, rng)
         for size, n_existing, count in zip(sizes, existing, counts, strict=True)
@@ -112,7 +115,7 @@ def paired_design(
     return np.concatenate([np.zeros((0, n_players), dtype=bool), *blocks])
 
 
-def _counts(
+def _numbers_of_pairs(
     n_players: int, existing: list[int], n_pairs: int, rng: np.random.Generator
 ) -> list[int]:
     """Number of pairs of each size."""
@@ -122,18 +125,18 @@ def _counts(
         shares[-1:] = 0.5  # the middle size is one, other pairs join two sizes
     remaining = n_pairs
     for first, n_existing in enumerate(existing):
-        # Sizes are filled from the smallest up: those of few coalitions leave more.
+        # Sizes are filled from the smallest up: sizes of few coalitions leave more.
         fair = remaining * shares[first:] / shares[first:].sum()
         has_all_singles = first == 0 and remaining >= n_existing
         if fair[0] < n_existing - 1e-9 and not has_all_singles:  # beyond rounding
             # Later sizes have more pairs still: all get their fair share.
-            counts[first:] = _rounded(fair, rng)
+            counts[first:] = _round_randomly(fair, rng)
             break
         remaining -= n_existing
     return counts
 
 
-def _rounded(fair: NDArray[np.float64], rng: np.random.Generator) -> list[int]:
+def _round_randomly(fair: NDArray[np.float64], rng: np.random.Generator) -> list[int]:
     """Random integers with the same sum and mean `fair`, each within one of it."""
     edges = np.concatenate([[0.0], np.cumsum(fair)])
     edges[-1] = np.rint(edges[-1])
@@ -159,12 +162,12 @@ def _random_pairs(
         return coalitions
     distinct: dict[bytes, NDArray[np.bool_]] = {}
     while len(distinct) < count:
-        for coalition in _subsets(n_players, size, count - len(distinct), rng):
+        for coalition in _random_subsets(n_players, size, count - len(distinct), rng):
             distinct.setdefault(coalition.tobytes(), coalition)
     return np.array(list(distinct.values()))
 
 
-def _subsets(
+def _random_subsets(
     n_players: int, size: int, count: int, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
     """Subsets of a size, drawn independently; the middle size with the first player."""

@@ -26,10 +26,10 @@ _SINGULAR = 1e-9
 # columns cubed, the cost of the linear systems. Chosen by hand: more take too long.
 MOST_PLAYERS = 15
 _MOST_WORK = 2**MOST_PLAYERS * 32**3
-# Antithetic pairs of permutations that are sampled for larger blocks: as many as have
-# operators of this number of bytes, 64 MB, within these limits. More have smaller
-# errors.
+# Larger blocks sample antithetic pairs of permutations: as many as have operators of
+# this number of bytes, 64 MB,
 _PAIRS_BYTES = 2**26
+# but at least and at most these numbers. More pairs have smaller errors.
 _FEWEST_PAIRS = 16
 _MOST_PAIRS = 256
 # Bytes of the matrices of a batch of coalitions, and of the values of a batch of rows:
@@ -46,7 +46,7 @@ class Block:
     players : ndarray of shape (p,), intp
         The players.
     columns : ndarray of shape (n,), intp
-        Their columns.
+        Columns of these players.
     draws : ndarray of shape (n_draws, p, k, n)
         Values are the mean over draws of ``draws @ d[columns]``; one where it is exact.
     """
@@ -63,10 +63,11 @@ class Block:
     def values(
         self, deviations: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Values (m, p, k) and standard errors of rows' deviations (m, n_columns)."""
+        """Values (m, p, k) and their standard errors, of deviations (m, n_columns)."""
         n_draws, *shape, n_columns = self.draws.shape
         operator = self.draws.reshape(-1, n_columns).T
         values, errors = np.zeros((2, len(deviations), *shape))
+        # A row has one value of 8 bytes for each column of the operator.
         step = max(1, _BATCH_BYTES // (8 * operator.shape[1]))
         for start in range(0, len(deviations), step):
             rows = slice(start, start + step)
@@ -74,8 +75,8 @@ class Block:
             values_of_draws = values_of_draws.reshape(-1, n_draws, *shape)
             values[rows] = values_of_draws.mean(axis=1)
             if self.sampled:
-                deviations = values_of_draws.std(axis=1, ddof=1) / np.sqrt(n_draws)
-                errors[rows] = student_factor(n_draws - 1) * deviations
+                spreads = values_of_draws.std(axis=1, ddof=1) / np.sqrt(n_draws)
+                errors[rows] = student_factor(n_draws - 1) * spreads
         return values, errors
 
 
@@ -90,7 +91,7 @@ def gaussian_blocks(
     Parameters
     ----------
     covariance : ndarray of shape (n, n)
-        Of the columns; it may be singular.
+        Covariance of the columns; it may be singular.
     coefficients : ndarray of shape (n, k)
         The linear function.
     player : ndarray of shape (n,), intp
@@ -116,12 +117,12 @@ def gaussian_blocks(
         players, position = np.unique(player[columns], return_inverse=True)
         block_correlation = correlation[np.ix_(columns, columns)]
         scaled = coefficients[columns] * scales[columns, None]
-        draws = _draws(block_correlation, scaled, position, len(players), rng)
+        draws = _operators(block_correlation, scaled, position, len(players), rng)
         blocks.append(Block(players, columns, draws / scales[columns]))
     return blocks
 
 
-def _draws(
+def _operators(
     correlation: NDArray[np.float64],
     coefficients: NDArray[np.float64],
     player: NDArray[np.intp],
@@ -134,17 +135,20 @@ def _draws(
     singular = eigvalsh(correlation, subset_by_index=[0, 0])[0] < _SINGULAR
     work = 2.0**n_players * len(correlation) ** 3
     if n_players <= MOST_PLAYERS and work <= _MOST_WORK:
-        return _enumerated(correlation, coefficients, player, n_players, singular)[None]
+        return _exact_operator(correlation, coefficients, player, n_players, singular)[
+            None
+        ]
     if singular:
         # A small ridge: in the limit, conditional means are those of a pseudo-inverse.
         correlation = correlation + _SINGULAR * np.eye(len(correlation))
-    size = 8 * n_players * coefficients.size
-    n_pairs = int(np.clip(_PAIRS_BYTES // size, _FEWEST_PAIRS, _MOST_PAIRS))
+    # An operator has 8 bytes for each player, column and output.
+    operator_bytes = 8 * n_players * coefficients.size
+    n_pairs = int(np.clip(_PAIRS_BYTES // operator_bytes, _FEWEST_PAIRS, _MOST_PAIRS))
     draws = np.empty((n_pairs, n_players, *coefficients.T.shape))
     for draw in range(n_pairs):
         order = rng.permutation(n_players)
         forwards, backwards = (
-            _of_order(correlation, coefficients, player, players)
+            _operator_of_order(correlation, coefficients, player, players)
             for players in (order, order[::-1])
         )
         draws[draw] = (forwards + backwards) / 2
@@ -154,27 +158,30 @@ def _draws(
 # Exact: all coalitions
 
 
-def _enumerated(
+def _exact_operator(
     correlation: NDArray[np.float64],
     coefficients: NDArray[np.float64],
     player: NDArray[np.intp],
     n_players: int,
     singular: bool,
 ) -> NDArray[np.float64]:
-    """Operator (p, k, n): Shapley values of each deviation's coefficients."""
+    """Operator (p, k, n) of Shapley values, from the values of all coalitions."""
     n_columns, n_outputs = coefficients.shape
+    # A coalition has a matrix of 8 bytes for each pair of columns.
     step = max(1, _BATCH_BYTES // (8 * n_columns**2))
     values = np.empty((2**n_players, n_columns, n_outputs))
     for start in range(0, len(values), step):
         batch = slice(start, min(start + step, len(values)))
         numbers = np.arange(batch.start, batch.stop)
         present = (numbers[:, None] >> player) & 1 == 1
-        values[batch] = _coalition_values(correlation, coefficients, present, singular)
+        values[batch] = _values_of_coalitions(
+            correlation, coefficients, present, singular
+        )
     operator = values_of_all(values.reshape(len(values), -1))
     return operator.reshape(-1, n_columns, n_outputs).swapaxes(1, 2)
 
 
-def _coalition_values(
+def _values_of_coalitions(
     correlation: NDArray[np.float64],
     coefficients: NDArray[np.float64],
     present: NDArray[np.bool_],
@@ -182,7 +189,7 @@ def _coalition_values(
 ) -> NDArray[np.float64]:
     """Values of sets of columns as coefficients of the deviations: (m, n, k)."""
     inside, outside = present[:, :, None], ~present[:, :, None]
-    # Absent columns become uncorrelated, of variance 1: all matrices have one shape.
+    # Absent columns become uncorrelated, of variance 1: so all matrices have one shape.
     masked = np.where(inside & present[:, None, :], correlation, 0.0)
     coalition, column = np.nonzero(~present)
     masked[coalition, column, column] = 1.0
@@ -197,7 +204,7 @@ def _coalition_values(
 # Sampled: permutations
 
 
-def _of_order(
+def _operator_of_order(
     correlation: NDArray[np.float64],
     coefficients: NDArray[np.float64],
     player: NDArray[np.intp],
@@ -205,7 +212,8 @@ def _of_order(
 ) -> NDArray[np.float64]:
     """Operator (p, k, n) of the marginal contributions in one order of the players.
 
-    With L the Cholesky factor of the correlation in that order, the function is
+    With b the coefficients, d the deviations and L the Cholesky factor of the
+    correlation, all in the players' order, the function is
     (L' b) . L^-1 d: each player adds the terms of its innovations in L^-1 d.
     """
     rank = np.empty_like(order)

@@ -25,9 +25,10 @@ whose variances the data does not determine. But a Shapley value is a sum over p
 
 .. math:: \phi_j = \frac{2}{p} \sum_{S \ni j} \binom{p - 1}{|S| - 1}^{-1} o(S)
 
-and its error is the same sum over the residuals of unknown pairs. These are a random
-sample of the pairs of their size, so leave-one-out residuals of known pairs estimate
-theirs.
+and its error is the same sum over the residuals of unknown pairs, where p is the number
+of players and o(S) half the difference between S and its complement. Unknown pairs are
+a random sample of the pairs of their size, so the leave-one-out residuals of known
+pairs estimate their residuals.
 """
 
 from __future__ import annotations
@@ -50,24 +51,24 @@ from sklearn_interpret._core.statistics.weighted import student_factor
 # players together is about s**d / d!. The first suits trees and products of few
 # players, the second smooth functions of many.
 _STRENGTHS = (0.15, 1.2)
-# The same with fewer pairs than players. Main effects are then not identified: smaller
-# strengths attribute joint effects of many players to single ones.
+# Candidates with fewer pairs than players. Main effects are then not identified:
+# smaller strengths attribute joint effects of many players to single players.
 _STRENGTHS_OF_FEW_PAIRS = (0.15, 3.0)
 # With more players, no affordable number of coalitions separates terms of many players:
 # the kernels give the same values, so the first is enough.
 _FEW_PLAYERS = 50
 # Prior variances of all terms of one player, of two, and of the constant: large
-# compared with those of more players, so that they are not shrunk. Larger ones of main
-# effects raise errors of joint effects where pairs are few; where they are not, main
-# effects are a trend and have no prior.
+# compared with the variances of terms of more players, so that these terms are not
+# shrunk. A larger variance of main effects raises errors of joint effects where pairs
+# are few; where they are many, main effects are a trend and have no prior.
 _VAR_MAIN = 10.0
 _VAR_PAIRS = 1.0
 _VAR_CONSTANT = 10.0
 # Relative increase of the diagonal that makes the Cholesky factorisation stable. It is
 # far too small to change a value.
 _JITTER = 1e-12
-# A later kernel is chosen if its leave-one-out error is below this times that of the
-# best so far, which keeps the choice where both fit alike.
+# A later kernel is chosen if its leave-one-out error is below this multiple of the
+# least error so far, which keeps the first kernel where both fit alike.
 _CLEARLY = 0.99
 # Squared residuals are rounding errors below this, relative to the squared values.
 _ROUNDING = 1e-18
@@ -78,8 +79,8 @@ _INFLATION = 1.5
 # Nodes of the quadrature: the integrand is close to exp(s u) for any number of players,
 # so this number is exact to rounding.
 _N_NODES = 24
-# Rows of a kernel matrix that are computed in one block, which bounds the memory of
-# their numbers of players that agree.
+# Rows of a kernel matrix that are computed in one block: bounds the memory of the
+# numbers of players in which coalitions agree.
 _ROWS_PER_BLOCK = 256
 
 
@@ -89,7 +90,7 @@ _P = TypeVar("_P", bound="_Process")
 class _Kernel:
     """A kernel over coalitions (1 + n_pairs, n_players); `strength` is n_players rho.
 
-    One coalition of each pair; the grand coalition comes first.
+    The coalitions are one of each pair, after the grand coalition.
     """
 
     def __init__(self, coalitions: NDArray[np.bool_], strength: float) -> None:
@@ -103,7 +104,7 @@ class _Kernel:
         agreed = np.arange(self.n_players + 1)
         self.products = (1 + self.rho) ** agreed * (1 - self.rho) ** agreed[::-1]
 
-    def factor(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cholesky_factor(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """Lower Cholesky factor of the matrix with `table` values by number agreed."""
         n = len(self.coalitions)
         signs = np.where(self.coalitions, np.float32(1), np.float32(-1))
@@ -115,7 +116,9 @@ class _Kernel:
         matrix[np.diag_indices(n)] += _JITTER * table[-1]
         return cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False)
 
-    def means(self, n_others: int, present: NDArray[np.intp]) -> NDArray[np.float64]:
+    def integrals(
+        self, n_others: int, present: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         """Integral over t of the product over `n_others` players, `present` of them."""
         counts = np.arange(n_others + 1)[:, None]
         products = (1 + self.rho * self.nodes) ** counts
@@ -192,7 +195,7 @@ class _Posterior(Generic[_P]):
         return squares.mean(axis=0)
 
 
-def _strengths(n_pairs: int, n_players: int) -> tuple[float, ...]:
+def _kernel_strengths(n_pairs: int, n_players: int) -> tuple[float, ...]:
     """Strengths of the candidate kernels."""
     # Pairs that do not identify main effects say nothing about other terms.
     if n_pairs < n_players:
@@ -202,18 +205,19 @@ def _strengths(n_pairs: int, n_players: int) -> tuple[float, ...]:
 
 def surrogate_bytes(n_pairs: int, n_players: int) -> tuple[int, int]:
     """Bytes that a surrogate keeps, and that it takes during construction."""
-    n_kernels = len(_strengths(n_pairs, n_players))
-    of_kernel = 8 * (n_pairs + 1) * (n_pairs + 1 + 3 * n_players)
-    return n_kernels * of_kernel, (n_kernels + 1) * of_kernel
+    n_kernels = len(_kernel_strengths(n_pairs, n_players))
+    # 8 bytes for each entry of the Cholesky factor and of three arrays by player.
+    kernel_bytes = 8 * (n_pairs + 1) * (n_pairs + 1 + 3 * n_players)
+    return n_kernels * kernel_bytes, (n_kernels + 1) * kernel_bytes
 
 
 class _Surrogate(Generic[_P]):
-    """One process per candidate kernel; `kind` makes a process of a kernel."""
+    """One process per candidate kernel; `kind` makes a process from a kernel."""
 
     def __init__(self, pairs: NDArray[np.bool_], kind: Callable[[_Kernel], _P]) -> None:
         n_players = pairs.shape[1]
         coalitions = np.concatenate([np.ones((1, n_players), dtype=bool), pairs])
-        strengths = _strengths(*pairs.shape)
+        strengths = _kernel_strengths(*pairs.shape)
         self.coalitions = coalitions
         self._processes = [kind(_Kernel(coalitions, s)) for s in strengths]
 
@@ -244,31 +248,35 @@ class _OddProcess(_Process):
     def __init__(self, kernel: _Kernel) -> None:
         n_players, products = kernel.n_players, kernel.products
         agreement = np.arange(-n_players, n_players + 1, 2) / n_players
-        factor = kernel.factor(_VAR_MAIN * agreement + (products - products[::-1]) / 2)
-        shares = self._shares(kernel)
+        factor = kernel.cholesky_factor(
+            _VAR_MAIN * agreement + (products - products[::-1]) / 2
+        )
+        shares = self._values_of_kernel(kernel)
         solved = cho_solve((factor, True), shares.T, check_finite=False)
         self.operator = np.ascontiguousarray(solved.T)
         explained = np.einsum("ij,ij->i", self.operator, shares)
         # Posterior variances of the values, for a process of scale one.
-        self.variances = np.maximum(self._prior(kernel) - explained, 0.0)[:, None]
+        self.variances = np.maximum(self._prior_variance(kernel) - explained, 0.0)[
+            :, None
+        ]
         # The pairs identify the main effect of each player.
         identified = len(kernel.coalitions) > n_players
         trend = np.where(kernel.coalitions, 1.0, -1.0) if identified else None
         super().__init__(factor, trend)
 
     @staticmethod
-    def _shares(kernel: _Kernel) -> NDArray[np.float64]:
+    def _values_of_kernel(kernel: _Kernel) -> NDArray[np.float64]:
         """Shapley values of the kernel at each coalition: (n_players, 1 + n_pairs)."""
         n_others = kernel.n_players - 1
         present, absent = (
             2 * _VAR_MAIN / kernel.n_players
-            + 2 * kernel.rho * kernel.means(n_others, kernel.sizes - is_member)
+            + 2 * kernel.rho * kernel.integrals(n_others, kernel.sizes - is_member)
             for is_member in (1, 0)
         )
         return np.where(kernel.coalitions, present[:, None], -absent[:, None]).T
 
     @staticmethod
-    def _prior(kernel: _Kernel) -> float:
+    def _prior_variance(kernel: _Kernel) -> float:
         """Variance of a Shapley value before anything is known."""
         chances = np.multiply.outer(kernel.nodes, kernel.nodes)
         products = (1 + kernel.rho * chances) ** (kernel.n_players - 1)
@@ -311,10 +319,10 @@ class OddSurrogate(_Surrogate[_OddProcess]):
         """Shapley values and their standard errors, (n_players, k).
 
         The values sum to twice the first half difference. An error is the larger of two
-        estimates: the posterior's, scaled by leave-one-out residuals, and that of the
-        sum over unknown pairs. Both are corrected for few pairs. If the pairs do not
-        identify main effects, the largest error over kernels is taken: residuals are
-        then those of main effects, and say nothing about other terms.
+        estimates: the posterior's error, scaled by leave-one-out residuals, and the
+        error of the sum over unknown pairs. Both are corrected for few pairs. If the
+        pairs do not identify main effects, the largest error over kernels is taken:
+        then residuals stem from main effects, and say nothing about other terms.
 
         Parameters
         ----------
@@ -336,8 +344,9 @@ class OddSurrogate(_Surrogate[_OddProcess]):
     ) -> NDArray[np.float64]:
         """Variances of the values, (n_players, k); the best posterior comes first.
 
-        The maximum of the posterior's and of the sum over unknown pairs, over all
-        kernels; of posteriors only the best counts if pairs identify main effects.
+        They are the maximum, over all kernels, of the posterior's variance and of the
+        variance of the sum over unknown pairs. If pairs identify main effects, only the
+        best posterior's variance counts.
         """
         trusted = posteriors[: 1 if self._identified else None]
         variances = [self._t_squared * p.process.variances * p.scale() for p in trusted]
@@ -348,8 +357,9 @@ class OddSurrogate(_Surrogate[_OddProcess]):
 def _unknown_weights(pairs: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Weights (n_players, n_pairs) of squared residuals of known pairs.
 
-    Their weighted sum estimates the variance due to unknown pairs: these have the mean
-    squared residual of known pairs of their size, corrected for the few of these.
+    Their weighted sum estimates the variance due to unknown pairs, which are taken to
+    have the mean squared residual of known pairs of their size, with Student's factor
+    for few known pairs.
     """
     n_players, sizes = pairs.shape[1], pairs.sum(axis=1)
     weights = np.empty(pairs.T.shape)
@@ -357,17 +367,17 @@ def _unknown_weights(pairs: NDArray[np.bool_]) -> NDArray[np.float64]:
         present = pairs[sizes == size]
         n = len(present)
         if 2 * size == n_players:  # each player is in one of the two
-            squares = _unknown_weight(np.full(n_players, n), n_players, size)
+            squares = _squared_unknown_weights(np.full(n_players, n), n_players, size)
         else:
             counts = present.sum(axis=0)
-            squares = _unknown_weight(counts, n_players, size)
-            squares += _unknown_weight(n - counts, n_players, n_players - size)
+            squares = _squared_unknown_weights(counts, n_players, size)
+            squares += _squared_unknown_weights(n - counts, n_players, n_players - size)
         mean = student_factor(n) ** 2 / n
         weights[:, sizes == size] = (mean * (2 / n_players) ** 2 * squares)[:, None]
     return weights
 
 
-def _unknown_weight(
+def _squared_unknown_weights(
     n_known: NDArray[np.intp], n_players: int, size: int
 ) -> NDArray[np.float64]:
     """Sum of squared Shapley weights of unknown coalitions of a size, by player."""
@@ -384,11 +394,11 @@ class _EvenProcess(_Process):
         pair_agreement = (agreement**2 - n_players) / (n_players * (n_players - 1))
         even = (products + products[::-1]) / 2
         table = _VAR_CONSTANT + _VAR_PAIRS * pair_agreement + even
-        super().__init__(kernel.factor(table))
+        super().__init__(kernel.cholesky_factor(table))
         # Absolute interaction value of two players in the kernel at each coalition, for
         # none, one and two of them present: (3, 1 + n_pairs).
         constant = 4 * _VAR_PAIRS / (n_players * (n_players - 1))
-        means = [kernel.means(n_players - 2, kernel.sizes - n) for n in range(3)]
+        means = [kernel.integrals(n_players - 2, kernel.sizes - n) for n in range(3)]
         self.shares = constant + 2 * kernel.rho**2 * np.array(means)
 
 

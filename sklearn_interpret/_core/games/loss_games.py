@@ -48,7 +48,7 @@ def squared_error_values(
     """Shapley values (n_players,) from E[r g_U] and E[g_U g_V] of nonempty sets."""
     sizes = members.sum(axis=1)
     shares = gram / (sizes[:, None] + sizes - members @ members.T)
-    # Of all pairs of sets with j in one of them, those with j in both count once.
+    # Of the pairs of sets with j in one of them, pairs with j in both count once.
     single = 2 * (linear / sizes - shares.sum(axis=1)) @ members
     return single + ((shares @ members) * members).sum(axis=0)
 
@@ -80,8 +80,8 @@ def paired_gains(
 ) -> NDArray[np.float64]:
     """Losses that players remove, mean of an order and its reverse: (m, r, n_players).
 
-    `losses` (m, 2 r (n_players - 1) + 2) are those of the empty coalition,
-    `paired_coalitions`, and the complete one.
+    `losses` (m, 2 r (n_players - 1) + 2) are the losses of the empty coalition, of
+    `paired_coalitions`, and of the complete coalition.
     """
     m, r, n_players = orders.shape
     path = np.empty((m, r, 2, n_players + 1))
@@ -100,7 +100,7 @@ def means_of_draws(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weighted means over rows of gains (n, m, p) from m draws each, and their errors.
 
-    Errors stem from the draws only; 1.96 of them to each side are an interval of 95 %,
+    Errors stem from the draws only; 1.96 errors to each side are an interval of 95 %,
     by Satterthwaite's degrees of freedom.
     """
     n_draws, shares = gains.shape[1], weights / weights.sum()

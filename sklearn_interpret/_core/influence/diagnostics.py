@@ -1,10 +1,10 @@
 """Influence of single rows on a regression: measures of their deletion.
 
-Formulas are those of Belsley, Kuh & Welsch (1980), for generalized linear models of
-Williams (1987). With the working design A, rows a, the penalties L and the parameters b
+Formulas follow Belsley, Kuh & Welsch (1980), for generalized linear models Williams
+(1987). With the working design A, rows a, the penalties L and the parameters b
 of all rows, a row has the leverage h = a' (A'A + L)^-1 a. Its *deleted residual* is its
-deviance residual over 1 - h, and one step of deleting it takes (A'A + L)^-1 a times the
-deleted residual off b.
+deviance residual over 1 - h. One step of deleting the row subtracts (A'A + L)^-1 a
+times the deleted residual from b.
 """
 
 from dataclasses import dataclass
@@ -35,34 +35,35 @@ class RegressionDiagnostics(WorkingRegression):
     model, known_dispersion, rank
         As of `WorkingRegression`.
     parameters_without : ndarray of shape (n, d), default=None
-        Parameters without each row; None takes one step from those of all rows.
+        Parameters without each row; None takes one step from the parameters of all
+        rows.
     """
 
     parameters_without: NDArray[np.float64] | None = None
 
     @cached_property
-    def _remaining(self) -> NDArray[np.float64]:
-        """One minus the leverage, NaN for zero."""
+    def _leverage_complements(self) -> NDArray[np.float64]:
+        """One minus the leverage, NaN where it is zero."""
         return np.where(self.leverages < 1, 1 - self.leverages, np.nan)
 
     @cached_property
     def _deleted_residuals(self) -> NDArray[np.float64]:
         """Deviance residuals over one minus the leverage, (n,)."""
-        return self.residuals.deviance / self._remaining
+        return self.residuals.deviance / self._leverage_complements
 
     @cached_property
-    def _solved(self) -> NDArray[np.float64]:
+    def _solved_rows(self) -> NDArray[np.float64]:
         """(A'A + L)^-1 times each row of A, (n, d)."""
         basis, inverse = self.factors
         return basis @ inverse.T
 
     @cached_property
     def dfbeta(self) -> NDArray[np.float64]:
-        """Parameters less those without each row, (n, d)."""
+        """Parameters less the parameters without each row, (n, d)."""
         if self.parameters_without is not None:
             changes = self.parameters - self.parameters_without
             return np.where(self.leverages[:, None] < 1, changes, np.nan)
-        return self._solved * self._deleted_residuals[:, None]
+        return self._solved_rows * self._deleted_residuals[:, None]
 
     @cached_property
     def _deviances_without(self) -> NDArray[np.float64]:
@@ -70,31 +71,31 @@ class RegressionDiagnostics(WorkingRegression):
         if self.parameters_without is not None:
             return _deviances_of_others(self.model, self.parameters_without)
         # To second order: at b, half the deviance of all rows has the slope -L b and
-        # the curvature A'A. Of the row itself it has the squared deleted residual.
+        # the curvature A'A. The row itself contributes its squared deleted residual.
         deleted = self._deleted_residuals
-        slopes = self._solved @ (self.penalty * self.parameters)
-        curvatures = deleted**2 * (self.leverages - self._penalised)
+        slopes = self._solved_rows @ (self.penalty * self.parameters)
+        curvatures = deleted**2 * (self.leverages - self._leverage_reductions)
         return self.deviance + 2 * deleted * slopes + (curvatures - deleted**2)
 
     @cached_property
-    def _penalised(self) -> NDArray[np.float64]:
+    def _leverage_reductions(self) -> NDArray[np.float64]:
         """Reduction of each leverage by the penalty: a' (A'A+L)^-1 L (A'A+L)^-1 a."""
         if not self.penalty.any():
             return np.zeros(len(self.roots))
-        return self._solved**2 @ self.penalty
+        return self._solved_rows**2 @ self.penalty
 
     @cached_property
     def sigma(self) -> NDArray[np.float64]:
         """Residual standard deviation without each row, (n,)."""
         dof = self.residual_dof - self.model.weights
-        dof += self._penalised / self._remaining
+        dof += self._leverage_reductions / self._leverage_complements
         dof = np.where(dof > _NO_DOF, dof, np.nan)
         return np.sqrt(np.maximum(self._deviances_without, 0) / dof)
 
     @cached_property
     def residuals_standardized(self) -> NDArray[np.float64]:
         """Deviance residuals in units of their standard deviation."""
-        standard_deviations = np.sqrt(self.dispersion * self._remaining)
+        standard_deviations = np.sqrt(self.dispersion * self._leverage_complements)
         return _ratio(self.residuals.deviance, standard_deviations)
 
     @cached_property
@@ -102,7 +103,7 @@ class RegressionDiagnostics(WorkingRegression):
         """Signed roots of the change of the deviance without each row."""
         deviance, pearson = self.residuals
         unit = 1.0 if self.known_dispersion else self.sigma
-        change = deviance**2 + self.leverages * pearson**2 / self._remaining
+        change = deviance**2 + self.leverages * pearson**2 / self._leverage_complements
         if self.parameters_without is not None:
             penalty = self.penalty @ self.parameters**2
             change = self.deviance - self._deviances_without
@@ -113,7 +114,9 @@ class RegressionDiagnostics(WorkingRegression):
     @cached_property
     def cooks_distances(self) -> NDArray[np.float64]:
         """Squared length of the parameters' change, for each degree of freedom."""
-        lengths = (self.residuals.pearson / self._remaining) ** 2 * self.leverages
+        lengths = (
+            self.residuals.pearson / self._leverage_complements
+        ) ** 2 * self.leverages
         if self.parameters_without is not None:
             working = self.roots[:, None] * self.model.design
             information = working.T @ working + np.diag(self.penalty)
@@ -140,7 +143,7 @@ class RegressionDiagnostics(WorkingRegression):
         """Ratio of the determinants of the parameters' covariance."""
         rank = self.inverse.shape[1]
         variance = self.deviance / self.residual_dof
-        return _ratio(self.sigma**2, variance) ** rank / self._remaining
+        return _ratio(self.sigma**2, variance) ** rank / self._leverage_complements
 
     @cached_property
     def influential(self) -> NDArray[np.bool_]:

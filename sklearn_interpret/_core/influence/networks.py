@@ -1,7 +1,8 @@
 """Networks without some of their rows: steps with the Gauss-Newton matrix.
 
-These are influence functions (Koh & Liang 2017), with a matrix in place of the Hessian
-that is never indefinite. Small smooth networks take several steps, others one.
+The steps are influence functions (Koh & Liang 2017), with a matrix in place of the
+Hessian that is never indefinite. Small smooth networks take several steps, all other
+networks one.
 The objective is ``sum_i w_i loss(y_i, scores(x_i)) + penalty @ parameters**2 / 2``.
 """
 
@@ -50,7 +51,7 @@ _MOST_NUMBERS = 2**22
 class LayerFactors(NamedTuple):
     """Factors of the slopes of scores along the weights of a layer.
 
-    That of score c along the weight from input i to output j is
+    The slope of score c along the weight from input i to output j is
     ``inputs[:, i] * slopes[:, c, j]``.
     """
 
@@ -72,7 +73,7 @@ class _WithoutCurvature(NamedTuple):
     def of_rows(
         cls, roots: NDArray[np.float64], solved: NDArray[np.float64]
     ) -> _WithoutCurvature:
-        """From the roots (m, k, n_parameters) of rows, and these solved."""
+        """From roots R (m, k, n_parameters) of rows, and (H^-1 R')' of that shape."""
         roots = roots.reshape(-1, roots.shape[2])
         solved = solved.reshape(roots.shape)
         return cls(roots, solved, np.eye(len(roots)) - roots @ solved.T)
@@ -89,21 +90,22 @@ class NetworkModel:
     Parameters
     ----------
     factors : list of LayerFactors
-        Of each layer.
+        Factors of each layer.
     slopes : ndarray of shape (n, k)
         Slopes of the losses along the scores.
     curvatures : ndarray of shape (n, k, k)
-        Their second derivatives.
+        Second derivatives of the losses.
     weights : ndarray of shape (n,)
         Weights of the rows.
     penalty : ndarray of shape (n_parameters,)
-        Of squares of the parameters.
+        Penalties of the squared parameters.
     parameters : ndarray of shape (n_parameters,)
         Layer by layer, inputs by outputs.
     damping : float, default=0.0
         Number added to the diagonal of the matrix.
     value_and_gradient : callable, default=None
-        Of the objective, from parameters and weights of the rows; None takes one step.
+        Value and gradient of the objective, from parameters and weights of the rows;
+        None takes one step.
     is_smooth : bool, default=True
         Whether the objective has no kinks. A minimum is often on a kink, beyond which
         slopes do not hold: then there is one step, too.
@@ -131,11 +133,11 @@ class NetworkModel:
         lengths = np.empty(len(groups))
         sizes, largest = np.array([len(rows) for rows in groups]), 0.0
         objective = self._objective
-        for block in self._in_blocks(sizes):
+        for block in self._split_into_blocks(sizes):
             rows = np.concatenate([groups[group] for group in block])
             gradients, roots = self._gradients_and_roots(rows)
             columns = np.concatenate([gradients[:, None], roots], axis=1)
-            solved = self._solved(columns.reshape(-1, columns.shape[2]).T).T
+            solved = self._solve(columns.reshape(-1, columns.shape[2]).T).T
             ends = np.cumsum(sizes[block])
             for group, stop in zip(block, ends, strict=True):
                 span = slice(stop - sizes[group], stop)
@@ -144,12 +146,12 @@ class NetworkModel:
                 changes[group] = without.step(group_solved[:, 0].sum(axis=0))
                 lengths[group] = np.linalg.norm(changes[group])
                 if objective is not None:
-                    changes[group] = self._descended(objective, groups[group], without)
+                    changes[group] = self._descend(objective, groups[group], without)
                 total = gradients[span].sum(axis=0)
                 largest = max(largest, float(np.linalg.norm(total)))
         damped = _LEAST_DAMPING * self._diagonal[1].max() * lengths
         if damped.max() > _MOST_DAMPED * largest:
-            raise self._indefinite()
+            raise self._indefinite_error()
         return changes
 
     @property
@@ -158,28 +160,30 @@ class NetworkModel:
         is_small = len(self.parameters) <= _MOST_FACTORISED
         return self.value_and_gradient if is_small and self.is_smooth else None
 
-    def _descended(
+    def _descend(
         self, objective: _Objective, rows: NDArray[np.intp], without: _WithoutCurvature
     ) -> NDArray[np.float64]:
-        """The change without rows after steps that lead down."""
+        """The change without rows, after steps that lower the objective."""
         weights = self.weights.copy()
         weights[rows] = 0
 
-        def damped(change: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        def damped_objective(
+            change: NDArray[np.float64],
+        ) -> tuple[float, NDArray[np.float64]]:
             value, slope = objective(self.parameters + change, weights)
             distance = float(self.damping / 2 * change @ change)
             return value + distance, slope + self.damping * change
 
         change = np.zeros(len(self.parameters))
-        value, slope = damped(change)
+        value, slope = damped_objective(change)
         for _ in range(_MOST_STEPS):
-            step = without.step(self._solved(slope[:, None])[:, 0])
-            new_value, new_slope = damped(change - step)
+            step = without.step(self._solve(slope[:, None])[:, 0])
+            new_value, new_slope = damped_objective(change - step)
             for _ in range(_MOST_HALVINGS - 1):
                 if new_value < value:
                     break
                 step = step / 2
-                new_value, new_slope = damped(change - step)
+                new_value, new_slope = damped_objective(change - step)
             if not new_value < value:
                 break
             change, value, slope = change - step, new_value, new_slope
@@ -189,26 +193,27 @@ class NetworkModel:
 
     @property
     def distance(self) -> float:
-        """How far the parameters are from a minimum: 0 is there.
+        """How far the parameters are from a minimum, where the distance is 0.
 
-        The square of the step to it in units of the matrix, over the sum of those of
-        single rows. New rows like those of training make about two.
+        It is the squared length of the step to the minimum, in units of the matrix,
+        over the sum of the squared lengths for single rows. Parameters fitted to other
+        rows of the same distribution have a distance of about two.
         """
-        total, of_rows = self.penalty * self.parameters, 0.0
+        total, sum_of_rows = self.penalty * self.parameters, 0.0
         for rows in self._blocks:
             gradients, _ = self._gradients_and_roots(rows)
             total = total + gradients.sum(axis=0)
-            of_rows += (gradients * self._solved(gradients.T).T).sum()
-        step = self._solved(total[:, None])[:, 0]
-        return float(total @ step / of_rows) if of_rows > 0 else 0.0
+            sum_of_rows += (gradients * self._solve(gradients.T).T).sum()
+        step = self._solve(total[:, None])[:, 0]
+        return float(total @ step / sum_of_rows) if sum_of_rows > 0 else 0.0
 
     @property
     def _blocks(self) -> list[NDArray[np.intp]]:
         """Positions of all rows, in blocks of limited memory."""
-        return self._in_blocks(np.ones(len(self.slopes)))
+        return self._split_into_blocks(np.ones(len(self.slopes)))
 
-    def _in_blocks(self, sizes: NDArray) -> list[NDArray[np.intp]]:
-        """Positions in blocks of limited memory, from the rows that each takes."""
+    def _split_into_blocks(self, sizes: NDArray) -> list[NDArray[np.intp]]:
+        """Positions in blocks of limited memory, from numbers of rows at each."""
         n_together = max(
             1, _MOST_NUMBERS // (self.slopes.shape[1] * len(self.parameters))
         )
@@ -233,6 +238,7 @@ class NetworkModel:
         return gradients, roots
 
     def _stacked_roots(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """R of rows, one below the other: (m k, n_parameters)."""
         return self._gradients_and_roots(rows)[1].reshape(-1, len(self.parameters))
 
     @cached_property
@@ -246,18 +252,19 @@ class NetworkModel:
 
     @cached_property
     def _diagonal(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Penalty and damping, and that of the matrix with these."""
+        """Penalty plus damping, and the diagonal of the matrix that includes them."""
         added, diagonal = self.penalty + self.damping, np.zeros(len(self.penalty))
         for rows in self._blocks:
             diagonal += (self._stacked_roots(rows) ** 2).sum(axis=0)
         largest = (added + diagonal).max()
         if not largest > 0:
-            raise self._indefinite()
+            raise self._indefinite_error()
         added = added + _LEAST_DAMPING * largest
         return added, added + diagonal
 
     @cached_property
     def _factor(self) -> tuple[NDArray[np.float64], bool]:
+        """Cholesky factor of the matrix."""
         matrix = np.diag(self._diagonal[0])
         for rows in self._blocks:
             roots = self._stacked_roots(rows)
@@ -265,15 +272,15 @@ class NetworkModel:
         try:
             return cho_factor(matrix)
         except LinAlgError:
-            raise self._indefinite() from None
+            raise self._indefinite_error() from None
 
-    def _solved(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _solve(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         """The inverse of the matrix times columns (n_parameters, r)."""
         if len(self.parameters) > _MOST_FACTORISED:
-            return self._by_conjugate_gradients(columns)
+            return self._solve_by_conjugate_gradients(columns)
         return cho_solve(self._factor, columns)
 
-    def _by_conjugate_gradients(
+    def _solve_by_conjugate_gradients(
         self, columns: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Solutions for all columns together, preconditioned by the diagonal."""
@@ -297,21 +304,22 @@ class NetworkModel:
             last_size, size = size, (residuals * preconditioned).sum(axis=0)
             ratio = size / np.where(last_size > 0, last_size, 1)
             direction = preconditioned + ratio * direction
-        raise self._indefinite()
+        raise self._indefinite_error()
 
-    def _indefinite(self) -> ValueError:
+    def _indefinite_error(self) -> ValueError:
+        """Error that the matrix is not positive definite."""
         return ValueError(
             f"damping={self.damping!r}: the Gauss-Newton matrix of the network is not "
             "positive definite where rows have slopes; a larger damping makes it so."
         )
 
 
-def descended(
+def minimise_objective(
     value_and_gradient: _Objective,
     start: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Parameters of a minimum, from a start on, of rows with weights."""
+    """Parameters at a minimum of the objective of weighted rows, found from a start."""
     return minimize(
         value_and_gradient,
         start,

@@ -1,7 +1,7 @@
 """Models of linear scores, fitted by a convex objective, without some of their rows.
 
 `ScoreModel.without` takes one Newton step for each row (Pregibon 1981), and further
-ones where this is not exact enough.
+steps where one is not exact enough.
 The objective is ``sum_i w_i (loss(y_i, z_i @ B) + sum(row_penalty * B**2) / 2)
 + sum(penalty * B**2) / 2``, where B has the shape (d, k).
 """
@@ -21,7 +21,7 @@ from sklearn_interpret._core.statistics.score_losses import Logistic, Loss, Soft
 from sklearn_interpret._core.statistics.weighted import row_blocks
 
 _L = TypeVar("_L", bound=Loss, covariant=True)
-# Lists of rows that are left out together, or one array of equally many.
+# Lists of rows that are left out together, or one array if all lists are equally long.
 _Groups = Sequence[NDArray[np.intp] | list[int]] | NDArray[np.intp]
 
 # Relative rounding of an objective.
@@ -42,7 +42,7 @@ _OVERSTATED = 2.5
 # Mean loss below which classes count as separable.
 _NO_LOSS = 1e-6
 # Columns are centred where the square of the mean exceeds this share of the mean
-# square: of others, products of columns lose four digits at most.
+# square: products of other columns lose four digits at most.
 _FAR = 0.9999
 # A row whose leverage is this near to one determines a parameter alone.
 _DECISIVE = 1e-9
@@ -62,7 +62,9 @@ class _FirstSteps(NamedTuple):
     """
 
     steps: NDArray[np.float64]  # (r, d, k)
-    decreases: NDArray[np.float64]  # (r,): twice those of the objective, predicted
+    decreases: NDArray[
+        np.float64
+    ]  # (r,): twice the predicted decrease of the objective
     is_decisive: NDArray[np.bool_]  # (r,): rows that determine a parameter alone
     inverse: NDArray[np.float64]  # (d k, d k): H^-1, of all rows
     solved_design: NDArray[np.float64]  # (r, d k, k): H^-1 A
@@ -93,7 +95,7 @@ class ScoreModel(Generic[_L]):
     weights : ndarray of shape (n,)
         Weights of the rows.
     penalty, row_penalty : ndarray of shape (d, k)
-        Of squares of the parameters: in all, and for each row.
+        Penalties of the squared parameters: once, and for each row.
     loss : loss of `score_losses`
         The loss.
     parameters : ndarray of shape (d, k)
@@ -135,29 +137,30 @@ class ScoreModel(Generic[_L]):
         offsets = self.offsets
         return offsets[rows] if isinstance(offsets, np.ndarray) else offsets
 
-    def polished(self) -> ScoreModel[_L]:
-        """The same with the parameters where the objective is smallest, to rounding."""
+    def at_optimum(self) -> ScoreModel[_L]:
+        """The model with the parameters at the optimum, up to rounding."""
         undamped = replace(self, damping=0.0)
         centred, included = undamped._centred, np.ones((1, len(self.design)))
-        best, _ = centred._descended(centred.parameters[None], included)
+        best, _ = centred._descend(centred.parameters[None], included)
         return replace(self, parameters=undamped._from_means(best[0]))
 
     def distance(self, parameters: NDArray[np.float64]) -> float:
         """Distance of parameters (d, k) from the optimum.
 
-        The square of the step to it in units of the Hessian, over the sum of those of
-        single rows. The optimum of as many other rows makes about two.
+        It is the squared length of the step to the optimum, in units of the Hessian,
+        over the sum of the squared lengths for single rows. The optimum of as many
+        other rows has a distance of about two.
         """
         model, weights = self._centred, self.weights
         parameters = self._to_means(parameters)[None]
         total = model._gradients(parameters, weights[:, None]).ravel()
         row_penalty, slopes = model._row_penalty, model._slopes
-        of_rows = np.einsum("nk,nkl,nl->", slopes, model._leverages, slopes)
+        lengths = np.einsum("nk,nkl,nl->", slopes, model._leverages, slopes)
         slopes = weights[:, None] * slopes
-        of_rows += 2 * (model.design.T @ slopes * row_penalty.step).sum()
-        of_rows += weights @ weights * (row_penalty.gradient * row_penalty.step).sum()
-        of_rows += _ROUNDING * self._size
-        return total @ model._inverse @ total / of_rows if of_rows > 0 else 0.0
+        lengths += 2 * (model.design.T @ slopes * row_penalty.step).sum()
+        lengths += weights @ weights * (row_penalty.gradient * row_penalty.step).sum()
+        lengths += _ROUNDING * self._null_objective
+        return total @ model._inverse @ total / lengths if lengths > 0 else 0.0
 
     @cached_property
     def _means(self) -> NDArray[np.float64]:
@@ -201,16 +204,18 @@ class ScoreModel(Generic[_L]):
         return moved
 
     @property
-    def _size(self) -> float:
+    def _null_objective(self) -> float:
         """The objective where all parameters are zero."""
         losses = self.loss.values(self.targets, 0 * self.targets)
         return float(self.weights @ losses)
 
     @cached_property
-    def _close(self) -> float:
+    def _least_decrease(self) -> float:
         """Predicted decrease of the objective at which Newton's method ends."""
         objective = self._objective(self.parameters, np.ones(len(self.design)))
-        return _CLOSE * (objective + _ROUNDING * self._size) / len(self.design)
+        return (
+            _CLOSE * (objective + _ROUNDING * self._null_objective) / len(self.design)
+        )
 
     @cached_property
     def _inverse(self) -> NDArray[np.float64]:
@@ -233,10 +238,10 @@ class ScoreModel(Generic[_L]):
         -------
         parameters : ndarray of shape (m, d, k)
         converged : ndarray of shape (m,), bool
-            Whether they are at the optimum of the rows that are left.
+            Whether the parameters are at the optimum of the remaining rows.
         """
         model = self._centred
-        parameters, converged = model._without(deleted, precision)
+        parameters, converged = model._parameters_without(deleted, precision)
         penalties = self.penalty + self.row_penalty
         if isinstance(self.loss, Logistic | Softmax) and not penalties.all():
             converged &= self._keep_classes(deleted)
@@ -246,11 +251,11 @@ class ScoreModel(Generic[_L]):
         return self._from_means(parameters), converged
 
     def _keep_classes(self, deleted: _Groups) -> NDArray[np.bool_]:
-        """Whether rows of all classes are left: else an intercept is infinite."""
+        """Whether rows of all classes remain: else an intercept is infinite."""
         counts = self.targets * (self.weights > 0)[:, None]
         if isinstance(self.loss, Logistic):
             counts = np.hstack([counts, (self.weights > 0)[:, None] - counts])
-        rows, group = _flat(deleted)
+        rows, group = _flatten_groups(deleted)
         lost = [np.bincount(group, column, len(deleted)) for column in counts[rows].T]
         return (np.transpose(lost) < counts.sum(axis=0)).all(axis=1)
 
@@ -262,16 +267,18 @@ class ScoreModel(Generic[_L]):
         losses[deleted] = 0
         return bool(self.weights @ losses < _NO_LOSS * self.weights.sum())
 
-    def _without(
+    def _parameters_without(
         self, deleted: _Groups, precision: float
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """As `without`, of a model whose columns are centred where they can be."""
+        """Results of `without`, for a model with centred columns where possible."""
         starts = np.repeat(self.parameters[None], len(deleted), axis=0)
         unsolved = np.ones(len(deleted), dtype=bool)
-        (rows, group), (d, k) = _flat(deleted), self.parameters.shape
+        (rows, group), (d, k) = _flatten_groups(deleted), self.parameters.shape
         if np.array_equal(group, np.arange(len(deleted))):  # one row each
             for block in row_blocks(len(rows), d * k * k):
-                starts[block], unsolved[block] = self._stepped(rows[block], precision)
+                starts[block], unsolved[block] = self._step_without_rows(
+                    rows[block], precision
+                )
         if not unsolved.any():
             return starts, ~unsolved
         included = np.ones((unsolved.sum(), len(self.design)))
@@ -279,21 +286,21 @@ class ScoreModel(Generic[_L]):
         for row_mask, position in zip(included, positions, strict=True):
             row_mask[deleted[position]] = 0
         converged = ~unsolved
-        ends, converged[unsolved] = self._descended(starts[unsolved], included)
+        ends, converged[unsolved] = self._descend(starts[unsolved], included)
         starts[unsolved] = ends
         # A fit from zero.
         failed, included = np.flatnonzero(~converged), included[~converged[unsolved]]
-        ends, converged[failed] = self._descended(0 * starts[failed], included)
+        ends, converged[failed] = self._descend(0 * starts[failed], included)
         starts[failed[converged[failed]]] = ends[converged[failed]]
         return starts, converged
 
-    def _stepped(
+    def _step_without_rows(
         self, rows: NDArray[np.intp], precision: float
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Parameters without each row, by steps with Hessians that differ in a row.
+        """Parameters (r, d, k) without each row, and a mask of rows where this fails.
 
-        And where these steps do not halve each time: there the parameters are those of
-        all rows.
+        All steps have the Hessian of all rows but one at their parameters. They fail
+        where a step does not halve the one before: the parameters then stay unchanged.
         """
         # Where curvatures jump, a small step does not bound the next one.
         precision = precision if self.loss.reach else 0.0
@@ -302,9 +309,9 @@ class ScoreModel(Generic[_L]):
             first = self._first_steps(rows)
             changes, decreases = first.steps, first.decreases
             failed = first.is_decisive | ~(decreases >= 0)
-            is_far = ~failed & (decreases > self._close)
+            is_far = ~failed & (decreases > self._least_decrease)
             if precision:
-                is_far &= self._next_steps(decreases) > _OVERSTATED * precision
+                is_far &= self._next_step_bounds(decreases) > _OVERSTATED * precision
             active, before = np.flatnonzero(is_far), decreases[is_far]
             start = np.broadcast_to(self.parameters, changes[active].shape)
             summed = -self._gradients_of(rows[active], start)
@@ -319,7 +326,7 @@ class ScoreModel(Generic[_L]):
                 halves = (decreases >= 0) & (decreases <= before / 4)
                 failed[active[~halves]] = True
                 sizes = -(changes[active] * summed).sum(axis=(1, 2))
-                least = np.maximum(self._close, precision**2 * sizes)
+                least = np.maximum(self._least_decrease, precision**2 * sizes)
                 is_far = halves & (decreases > least)
                 active, before = active[is_far], decreases[is_far]
                 summed = summed[is_far]
@@ -376,6 +383,7 @@ class ScoreModel(Generic[_L]):
 
     @cached_property
     def _scores(self) -> NDArray[np.float64]:
+        """Scores (n, k) at the parameters."""
         return self.scores_at(self.parameters)
 
     @cached_property
@@ -390,8 +398,8 @@ class ScoreModel(Generic[_L]):
         step = (self._inverse @ gradient.ravel()).reshape(gradient.shape)
         return _RowPenalty(gradient, step)
 
-    def _next_steps(self, decreases: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Upper bounds of the steps after the first, as shares of these.
+    def _next_step_bounds(self, decreases: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Upper bounds of the second steps, as shares of the first steps.
 
         A step d that takes the scores of row j by z_j'd leaves a gradient: half the sum
         over rows of third derivatives times (z_j'd)^2. Where these derivatives are at
@@ -420,7 +428,7 @@ class ScoreModel(Generic[_L]):
         return design[:, :, None] * slopes[:, None] + penalties
 
     def _gradients_at(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Gradients (m, d, k) of all rows, in blocks of as many parameters as fit."""
+        """Gradients (m, d, k) of all rows, computed in blocks of limited memory."""
         (n_rows, k), weights = self.targets.shape, self.weights[:, None]
         blocks = row_blocks(len(parameters), n_rows * (k + 1))
         return np.vstack(
@@ -432,7 +440,7 @@ class ScoreModel(Generic[_L]):
     ) -> NDArray[np.float64]:
         """Gradients (m, d, k), at parameters and weights (n, m) each."""
         m, d, k = parameters.shape
-        # One product of matrices for all.
+        # One product of matrices for all parameters.
         side_by_side = parameters.transpose(1, 0, 2).reshape(d, m * k)
         scores = (self.design @ side_by_side).reshape(-1, m, k)
         if isinstance(self.offsets, np.ndarray):
@@ -447,6 +455,7 @@ class ScoreModel(Generic[_L]):
     def _objective(
         self, parameters: NDArray[np.float64], included: NDArray[np.float64]
     ) -> float:
+        """The objective of the included rows at parameters (d, k)."""
         losses = self.loss.values(self.targets, self.scores_at(parameters))
         weights = included * self.weights
         penalty = (self._penalties(weights[:, None])[0] * parameters**2).sum() / 2
@@ -482,16 +491,16 @@ class ScoreModel(Generic[_L]):
 
     @cached_property
     def _units(self) -> NDArray[np.float64]:
-        """Units of the Hessian's entries: what is rounding depends on the columns'."""
+        """Units of the Hessian's entries, (d k, d k), in which rounding is judged."""
         penalties = self._penalties(self.weights[:, None])[0] + self.damping
         sizes = np.sqrt(self._squares[:, None] + penalties).ravel()
         sizes = np.where(sizes > 0, sizes, 1)
         return np.outer(sizes, sizes)
 
-    def _descended(
+    def _descend(
         self, starts: NDArray[np.float64], included: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Parameters after Newton steps that lead down; and whether they converged."""
+        """Parameters after Newton steps that lower the objective, and convergence."""
         parameters, converged = starts.copy(), np.zeros(len(starts), dtype=bool)
         # Far from the optimum, numbers may overflow: steps are shortened then.
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -510,7 +519,7 @@ class ScoreModel(Generic[_L]):
                     current -= size * step
                     # Near the optimum, the decrease may be rounding.
                     stays = before / 2 < decrease <= _ROUNDING * objective
-                    converged[position] = stays or decrease <= self._close
+                    converged[position] = stays or decrease <= self._least_decrease
                     if converged[position]:
                         break
                     before = decrease
@@ -536,7 +545,7 @@ class ScoreModel(Generic[_L]):
         return size
 
 
-def _flat(groups: _Groups) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _flatten_groups(groups: _Groups) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Positions in all lists of rows, and the list that each is in."""
     if isinstance(groups, np.ndarray):
         return groups.ravel(), np.repeat(np.arange(len(groups)), groups.shape[1])

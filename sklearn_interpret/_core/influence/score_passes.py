@@ -2,7 +2,7 @@
 
 Each pass is a step of iterated weighted least squares (McCullagh & Nelder, 1989) for
 the residuals of the last parameters, on columns that the pass before has made nearly
-orthonormal: as Cholesky QR twice (Yamamoto et al., 2015).
+orthonormal, as "Cholesky QR2" does (Yamamoto et al., 2015).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DEPENDENT = 1e-6
 _CONSTANT = 1e-12
 # A step below this share of the parameters' errors is rounding.
 _CLOSE = 1e-11
-# Limits the passes over the rows: those of a likelihood with a maximum converge
+# Limits the passes over the rows: passes to the maximum of a likelihood converge
 # quadratically; along a separating direction each pass gains 1 / e of the last gain.
 _MOST_PASSES = 50
 # Relative rise of the deviance that is rounding.
@@ -57,7 +57,7 @@ _EPS = np.finfo(np.float64).eps
 
 
 class Totals(NamedTuple):
-    """Sums over rows, and over those of two sets by `merge`."""
+    """Sums over rows."""
 
     n_rows: float
     weight: float
@@ -65,7 +65,7 @@ class Totals(NamedTuple):
     deviance: float
     null_deviance: float
     pearson: float  # squared Pearson residuals
-    pearson_leverages: float  # these times leverages
+    pearson_leverages: float  # squared Pearson residuals times leverages
 
     def merge(self, totals: Totals) -> Totals:
         """Totals of both sets of rows."""
@@ -79,10 +79,10 @@ class Step:
     Parameters
     ----------
     parameters : ndarray of shape (d,)
-        The parameters; with an intercept as the last one if `free`.
+        The parameters; the last one is an intercept if `free`.
     centre, matrix : ndarray of shape (d',), (d', r)
-        Columns less the centre are multiplied by the matrix; None, in the first pass,
-        leaves them.
+        Columns less the centre are multiplied by the matrix; in the first pass it is
+        None, and the columns stay as they are.
     free : bool
         Whether there is an intercept.
     null_score : float
@@ -104,17 +104,17 @@ class Step:
 
 @dataclass(frozen=True)
 class PassSums:
-    """Sums over rows at some parameters; those of two sets of rows can be merged.
+    """Sums over rows at some parameters; sums of two sets of rows can be merged.
 
     Parameters
     ----------
     products : CrossProducts
-        Of the transformed columns and the working residuals behind them, with the
-        working weights.
+        Products of the transformed columns, with the working residuals as the last
+        column, by the working weights.
     columns : Moments
         Weight and mean of the columns themselves.
     totals : Totals
-        Of the rows.
+        Totals of the rows.
     largest, flattest : float
         Largest size of a score, and smallest curvature of a row.
     """
@@ -175,8 +175,8 @@ class PassSums:
             min(self.flattest, other.flattest),
         )
 
-    def independent(self, step: Step) -> tuple[PassSums, Step, NDArray[np.intp]]:
-        """Sums and step of independent columns of size one; the dependent columns."""
+    def drop_dependent(self, step: Step) -> tuple[PassSums, Step, NDArray[np.intp]]:
+        """Sums and step of independent columns of size one, and dependent columns."""
         products, means = self.products.products[:-1, :-1], self.columns.mean
         sizes = np.sqrt(np.diag(products))
         flat = sizes <= _CONSTANT * np.abs(means) * np.sqrt(self.columns.weight)
@@ -199,10 +199,10 @@ class PassSums:
         sums = replace(self, products=cross)
         return sums, replace(step, matrix=matrix), dependent
 
-    def next(self, step: Step, loss: RegressionLoss) -> tuple[Step, float]:
+    def next_step(self, step: Step, loss: RegressionLoss) -> tuple[Step, float]:
         """The next step, and its gain: its squared length in errors of parameters."""
         products, means = self.products.products, self.products.means
-        white = _whitening(products[:-1, :-1])
+        white = _whitening_matrix(products[:-1, :-1])
         gains = white.T @ products[:-1, -1]
         shift = white @ gains
         parameters, change = step.parameters.copy(), step.directions @ shift
@@ -228,14 +228,14 @@ class PassSums:
         return gain <= max(least, self._rounding)
 
     def distance(self, gain: float) -> float:
-        """The gain of the first step, in gains of single rows."""
+        """The gain of the first step, in units of the gains of single rows."""
         totals = self.totals
         rounding = _ROUNDING * totals.null_deviance
         single = totals.pearson_leverages + rounding + self._rounding
         return gain / single if single > 0 else 0.0
 
     def may_be_separated(self, loss: RegressionLoss) -> bool:
-        """Whether a curvature is far below that without effects."""
+        """Whether a curvature is far below the curvature without effects."""
         if isinstance(loss, Logistic):
             middle = 0.25
         elif isinstance(loss, HalfTweedie) and 1 <= loss.power < 2:
@@ -260,13 +260,13 @@ class PassedRegression(FittedRegression):
     Parameters
     ----------
     parameters : ndarray of shape (d,)
-        Where the likelihood is largest; of dependent columns some.
+        Parameters of the largest likelihood; one solution if columns are dependent.
     inverse : ndarray of shape (d, r)
         V with the inverse information V V'.
     undetermined : ndarray of int
         Columns that depend on each other.
     totals : Totals
-        Of all rows.
+        Totals of all rows.
     loss : loss of `score_losses`
         The loss.
     known_dispersion : bool
@@ -274,13 +274,14 @@ class PassedRegression(FittedRegression):
     counts_rows : bool
         Whether weights are numbers of equal rows, and not precisions.
     distance : float
-        Squared distance of the first parameters, in those of single rows.
+        Squared distance of the first parameters, as of `PassSums.distance`.
     flat : bool
         Whether terms may separate classes, or zeros from positive targets.
     slow : bool
-        Whether they seem to do so, for the passes gained as little as then.
+        Whether terms seem to separate, since the passes converged slowly.
     sums : callable
-        Of a function of a `ScoreModel` and a merge: the result for all rows.
+        Takes a function of a `ScoreModel`, and a function that merges two of its
+        results; returns the result for all rows.
     """
 
     parameters: NDArray[np.float64]
@@ -322,27 +323,28 @@ class PassedRegression(FittedRegression):
         """
         n_columns = len(start) - free
         step = Step(start, np.zeros(n_columns), None, free)
-        first: float | None = None
-        dependent, last = np.arange(0), np.inf
+        first_gain: float | None = None
+        dependent, last_gain = np.arange(0), np.inf
         before, deviance = start, np.inf
         for _ in range(_MOST_PASSES):
             state = sums(partial(PassSums.of_model, step), PassSums.merge)
-            if first is not None and not state.totals.deviance <= deviance * (
+            if first_gain is not None and not state.totals.deviance <= deviance * (
                 1 + _RISE
             ):
                 halved = (step.parameters + before) / 2
                 step = replace(step, parameters=halved)
                 continue
             before, deviance = step.parameters, state.totals.deviance
-            if first is None:
-                state, step, dependent = state.independent(step)
-            following, gain = state.next(step, loss)
-            if first is None:
-                first = gain
+            if first_gain is None:
+                state, step, dependent = state.drop_dependent(step)
+            following, gain = state.next_step(step, loss)
+            if first_gain is None:
+                first_gain = gain
             elif state.is_rounding(gain):
                 flat = state.may_be_separated(loss)
                 # Along a separating direction each pass gains 1 / e of the last one.
-                slow = not state.is_rounding(last) and gain > _LINEAR * last
+                was_rounding = state.is_rounding(last_gain)
+                slow = not was_rounding and gain > _LINEAR * last_gain
                 return cls(
                     parameters=step.parameters,
                     inverse=state.inverse(following),
@@ -351,12 +353,12 @@ class PassedRegression(FittedRegression):
                     loss=loss,
                     known_dispersion=known_dispersion,
                     counts_rows=counts_rows,
-                    distance=state.distance(first),
+                    distance=state.distance(first_gain),
                     flat=flat,
                     slow=flat and slow,
                     sums=sums,
                 )
-            step, last = following, gain
+            step, last_gain = following, gain
         return None
 
     @property
@@ -389,7 +391,7 @@ class PassedRegression(FittedRegression):
         return self.totals.pearson
 
 
-def _whitening(products: NDArray[np.float64]) -> NDArray[np.float64]:
+def _whitening_matrix(products: NDArray[np.float64]) -> NDArray[np.float64]:
     """M (r, r) by which M' P M is the identity, for products P of independent columns.
 
     Eigenvectors, which have the most digits.

@@ -31,19 +31,19 @@ def gower_distances(
 ) -> NDArray[np.float64]:
     """Gower's distances of encoded rows (m, d) and (n, d): (m, n).
 
-    Means over the columns of the differences: of numbers, which come in units of their
-    range; of categories 0 or 1. NaN is one away from all but NaN.
+    The distance is the mean over the columns of the differences. Numbers come in units
+    of their range; categories differ by 0 or 1. NaN differs by one from all but NaN.
     """
-    gaps = np.any(np.isnan(A), axis=0) | np.any(np.isnan(B), axis=0)
-    is_plain = ~categorical & ~gaps  # numbers without missing values
+    has_missing = np.any(np.isnan(A), axis=0) | np.any(np.isnan(B), axis=0)
+    is_plain = ~categorical & ~has_missing  # numbers without missing values
     total = cdist(A[:, is_plain], B[:, is_plain], "cityblock")
     for j in np.flatnonzero(~is_plain):
         a, b = A[:, j, None], B[:, j]
         differences = a != b if categorical[j] else np.abs(a - b)
-        if gaps[j]:
-            missing = np.isnan(a), np.isnan(b)
+        if has_missing[j]:
+            a_missing, b_missing = np.isnan(a), np.isnan(b)
             differences = np.where(
-                np.logical_or(*missing), np.not_equal(*missing), differences
+                a_missing | b_missing, a_missing != b_missing, differences
             )
         total += differences
     total /= len(categorical)

@@ -1,8 +1,8 @@
 """k-medoids: BUILD, FasterPAM's swaps, and the alternating search.
 
-Medoids are the rows with the least sum of distances of all rows from the nearest of
-them. BUILD (Kaufman & Rousseeuw 1990) chooses where to start; FasterPAM (Schubert &
-Rousseeuw 2021) and the alternating search improve this.
+Medoids are the k rows with the least sum of distances of all rows from their nearest
+medoid. BUILD (Kaufman & Rousseeuw 1990) chooses the first medoids; FasterPAM (Schubert
+& Rousseeuw 2021) and the alternating search improve them.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -68,7 +68,7 @@ def build(
     Returns
     -------
     ndarray of shape (n_medoids,), int
-        Positions, in the order of their choice; of equal ones the first.
+        Positions, in the order of their choice; the first of equally good rows.
     """
     blocks = candidate_blocks(len(weights))
     weights = weights.astype(distances[:1].dtype)
@@ -148,11 +148,12 @@ class _Assignment:
         self._find_nearest(np.flatnonzero(moved | (row < self._second_distance)))
         return True
 
-    def changes(self, block: NDArray[np.floating]) -> NDArray[np.floating]:
+    def swap_changes(self, block: NDArray[np.floating]) -> NDArray[np.floating]:
         """By how much the sum changes where rows take a medoid's place, (b, k).
 
         Equations 10 to 12 of Schubert & Rousseeuw (2021): a row goes to the candidate
-        or its nearest medoid; without that, to the candidate or the second nearest.
+        or its nearest medoid; without this medoid, to the candidate or the second
+        nearest one.
         """
         step = max(1, _CACHED // len(self.weights))
         changes = []
@@ -192,14 +193,14 @@ def fasterpam(
     Returns
     -------
     MedoidSearch
-        A medoid that was swapped in has the place of the other.
+        A medoid that was swapped in has the place of the medoid it replaces.
     """
     assignment = _Assignment(distances, weights, medoids)
     blocks, unchanged = candidate_blocks(len(weights)), 0
     for n_iter in range(1, max_iter + 1):
         for block in blocks:
             rows = distances[block]
-            changes = assignment.changes(rows)
+            changes = assignment.swap_changes(rows)
             best, position = np.unravel_index(changes.argmin(), changes.shape)
             unchanged += 1
             if assignment.swap(int(position), int(block.start + best), rows[best]):
@@ -241,8 +242,8 @@ def _central_row(
     members: NDArray[np.intp],
     medoid: int,
 ) -> int:
-    """The member with the least sum of distances from the others; of ties `medoid`."""
-    if not len(members):  # all are as near to another medoid
+    """The member of least summed distances from the others; `medoid` if it ties."""
+    if not len(members):  # all rows are as near to another medoid
         return medoid
     step = candidate_blocks(len(weights))[0].stop
     sums = np.concatenate(

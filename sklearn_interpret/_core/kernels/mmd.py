@@ -19,7 +19,7 @@ class PrototypeSearch(NamedTuple):
     """Prototypes, in the order in which they are chosen."""
 
     prototypes: NDArray[np.intp]  # (m,): positions
-    objectives: NDArray[np.float64]  # (m,): J after each
+    objectives: NDArray[np.float64]  # (m,): J after each choice
     similarity: NDArray[np.float64]  # (n,): sum of K over the prototypes
     free: NDArray[np.bool_]  # (n,): rows that are not copies of a prototype
 
@@ -64,14 +64,14 @@ def select_prototypes(
     diagonal: NDArray[np.float64],
     n_prototypes: int,
 ) -> PrototypeSearch:
-    """Rows whose mean in feature space is nearest to that of all, greedily.
+    """Rows whose mean in feature space is nearest to the mean of all rows, greedily.
 
     Each next row maximises, over sets S with one row more than before,
 
         J(S) = 2/|S| sum_(j in S) mean_j - 1/|S|^2 sum_(i, j in S) K_ij,
 
-    which is MMD^2 of no prototype less that of S (Kim et al., equation 3); of ties the
-    first row. A copy of a prototype is never taken.
+    which is MMD^2 of no prototype less MMD^2 of S (Kim et al., equation 3); the first
+    of tied rows is taken. A copy of a prototype is never taken.
 
     Parameters
     ----------
@@ -98,13 +98,13 @@ def select_prototypes(
         linears = linear + means
         quadratics = quadratic + 2 * similarity + diagonal
         scores = 2 / size * linears - quadratics / size**2
-        best = _first_best(scores, free, diagonal)
+        best = _first_best_row(scores, free, diagonal)
         chosen.append(best)
         objectives.append(scores[best])
         linear, quadratic = linears[best], quadratics[best]
         similarities = column(best)
         similarity += similarities
-        free &= _are_apart(similarities, diagonal, best)
+        free &= _are_no_copies(similarities, diagonal, best)
     return PrototypeSearch(
         np.array(chosen, np.intp), np.array(objectives), similarity, free
     )
@@ -125,16 +125,17 @@ def select_criticisms(
 
         L(C) = sum_(l in C) |witness_l| + log det K_CC,
 
-    (Kim et al., section 3.2), the second term with `spread` alone; of ties the first
-    row. A copy of a criticism is never taken. K_CC has a Cholesky factor that grows by
-    a row; what this leaves of the diagonal of K is the ratio of determinants.
+    (Kim et al., section 3.2), the second term with `spread` alone; the first of tied
+    rows is taken. A copy of a criticism is never taken. The Cholesky factor of K_CC
+    grows by a row in each step; what it leaves of the diagonal of K is the ratio of the
+    determinants after and before the step.
 
     Parameters
     ----------
     column : callable
         Gives the column of K of a row.
     witness : ndarray of shape (n,)
-        Mean of K over the rows less that over the prototypes.
+        Mean of K over the rows less its mean over the prototypes.
     diagonal : ndarray of shape (n,)
         Diagonal of K.
     free : ndarray of shape (n,), bool
@@ -157,9 +158,9 @@ def select_criticisms(
         scores = sizes
         if spread:
             scores = sizes + np.log(ratios, out=np.zeros_like(ratios), where=free)
-        best = _first_best(scores, free, diagonal)
+        best = _first_best_row(scores, free, diagonal)
         similarities = column(best)
-        free &= _are_apart(similarities, diagonal, best)
+        free &= _are_no_copies(similarities, diagonal, best)
         if spread:
             rows = factor[: len(chosen)]
             row = (similarities - rows[:, best] @ rows) / np.sqrt(ratios[best])
@@ -170,7 +171,7 @@ def select_criticisms(
     return np.array(chosen, np.intp)
 
 
-def _first_best(
+def _first_best_row(
     scores: NDArray[np.float64], free: NDArray[np.bool_], diagonal: NDArray[np.float64]
 ) -> int:
     """The first of the free rows with the largest score, to rounding."""
@@ -179,7 +180,7 @@ def _first_best(
     return int(rows[np.argmax(scores[rows] >= best)])
 
 
-def _are_apart(
+def _are_no_copies(
     similarities: NDArray[np.float64], diagonal: NDArray[np.float64], row: int
 ) -> NDArray[np.bool_]:
     """The mask of rows that are not copies of a row, given its column of K."""

@@ -1,12 +1,13 @@
 """Anchors: short rules under which a model keeps its answer (Ribeiro et al. 2018).
 
-A rule is a set of conditions that hold for the explained sample, an increasing tuple of
-their positions. To perturb the sample under a rule, a draw that is made without regard
-to any rule is changed where it violates conditions of the rule, so that it meets them
-all. Rules of which a draw violates the same conditions share the perturbed sample, and
-the model is asked about it once. A perturbed sample that meets a further condition by
-chance is a draw of the longer rule only together with those changed to meet it: alone,
-it would keep a dependence that these lose.
+A rule is a set of conditions that hold for the explained sample, as an increasing tuple
+of their positions. To perturb the sample under a rule, a draw that is made without
+regard to any rule is changed where it violates conditions of the rule, so that it meets
+all of them. Rules of which a draw violates the same conditions share the perturbed
+sample, and the model is asked about it once. The draws of a longer rule are both
+perturbed samples that meet its further condition by chance and samples that are changed
+to meet it: without the changed samples, they would keep a dependence between conditions
+that the changes remove.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Neighbours:
     covered : ndarray of shape (n_samples, n_conditions), bool
         Mask of the conditions that hold for the samples on which coverage is measured.
     shares : ndarray of shape (n_samples,)
-        Their weights, which sum to one.
+        Weights of these samples, which sum to one.
     """
 
     def __init__(
@@ -101,10 +102,13 @@ class Neighbours:
         samples = np.flatnonzero(self._covered[:, rule].all(axis=1))
         return self._shares[samples] @ self._covered[samples]
 
-    def count(
+    def count_kept(
         self, rules: Sequence[_Rule], starts: Sequence[int], stops: Sequence[int]
     ) -> NDArray[np.intp]:
-        """As `keeps_answer`: the numbers of draws on which it does, (n_rules,)."""
+        """Numbers of draws on which the model keeps its answer, (n_rules,).
+
+        The parameters are those of `keeps_answer`.
+        """
         keeps_answer = self.keeps_answer(rules, starts, stops)
         n_draws = np.subtract(stops, starts)
         firsts = np.cumsum(n_draws) - n_draws
@@ -192,17 +196,17 @@ class AnchorSearch:
         """The `Anchor` of a sample, from its `Neighbours`."""
         verify = _Verifier(self, neighbours)
         beam: list[_Rule] = [()]
-        # The most precise rule, to return if none is precise enough, and the best one.
+        # The most precise rule, to return if no rule is precise enough; and the best.
         closest, highest, best = beam[0], 0.0, verify(())
         n_stalled, size = 0, 0
         no_limit = neighbours.n_conditions
         max_size = no_limit if self.max_size is None else self.max_size
         while size < max_size and n_stalled < _MAX_STALLED:
-            rules = self._extended(neighbours, beam, best)
+            rules = self._extend_rules(neighbours, beam, best)
             if not rules:
                 break
             arms = _BestArms(self, neighbours, rules)
-            beam = arms.run()
+            beam = arms.find_beam()
             for rule in arms.promising(beam):
                 if not best.is_precise or neighbours.coverage(rule) > best.coverage:
                     verified = verify(rule)
@@ -213,7 +217,7 @@ class AnchorSearch:
             size += 1
         return best if best.is_precise else verify(closest)
 
-    def _extended(
+    def _extend_rules(
         self, neighbours: Neighbours, beam: list[_Rule], best: Anchor
     ) -> list[_Rule]:
         """Rules with one more condition that may cover more than the best anchor."""
@@ -235,11 +239,12 @@ class _BestArms:
     """The rules of highest precision, identified by few draws with KL-LUCB.
 
     Each rule is an arm of a bandit (Kaufmann & Kalyanakrishnan 2013). Here all rules
-    have the same draws, in stages, each of which doubles those of the rules that may
-    still be on the wrong side. Two rules differ in precision by the share of draws on
-    which only the first keeps the answer, less that of the second: as most answers
-    agree, few draws bound it. The bounds of a pair hold in all stages together, but not
-    those of all pairs together: the best rules are verified by other draws.
+    have the same draws, in stages, each of which doubles the draws of the rules that
+    may still be on the wrong side. Two rules differ in precision by the share of draws
+    on which only the first keeps the answer, less the share on which only the second
+    does: as most answers agree, few draws bound this difference. The bounds of one pair
+    hold in all stages together, but the bounds of all pairs do not hold together: the
+    best rules are verified by other draws.
     """
 
     def __init__(
@@ -260,25 +265,25 @@ class _BestArms:
         """The highest estimated precision."""
         return float(self._means.max())
 
-    def run(self) -> list[_Rule]:
-        """The rules of the beam, those of the highest precision first."""
+    def find_beam(self) -> list[_Rule]:
+        """The rules of the beam, by falling precision."""
         unclear, n_draws, stage = np.arange(len(self._rules)), _FIRST_DRAWS, 0
         while True:
             stage += 1
-            self._draw(unclear, min(n_draws, self._neighbours.n_draws))
-            unclear = self._unclear(stage)
+            self._draw_answers(unclear, min(n_draws, self._neighbours.n_draws))
+            unclear = self._unclear_rules(stage)
             if not len(unclear) or n_draws >= self._neighbours.n_draws:
-                return [self._rules[k] for k in self._order()[0]]
+                return [self._rules[k] for k in self._split_beam()[0]]
             n_draws *= 2
 
-    def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _split_beam(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Positions of the rules of the beam, and of the others."""
         order = np.argsort(-self._means, kind="stable")
         return order[: self._search.beam_size], order[self._search.beam_size :]
 
-    def _unclear(self, stage: int) -> NDArray[np.intp]:
-        """Rules that may be on the wrong side of another, by over tau."""
-        top, others = self._order()
+    def _unclear_rules(self, stage: int) -> NDArray[np.intp]:
+        """Rules that may be on the wrong side of the beam's end, by more than tau."""
+        top, others = self._split_beam()
         if not len(others):
             return others
         n_draws = np.minimum.outer(self._n_draws[top], self._n_draws[others])
@@ -297,13 +302,13 @@ class _BestArms:
         """Rules of the beam that may have enough precision, by falling coverage."""
         n_kept = self._keeps_answer.sum(axis=1)
         _, high = kl_bounds(n_kept, self._n_draws, self._search.level(1))
-        chosen = high[self._order()[0]] >= self._search.precision
+        chosen = high[self._split_beam()[0]] >= self._search.precision
         rules = [
             rule for rule, is_chosen in zip(beam, chosen, strict=True) if is_chosen
         ]
         return sorted(rules, key=self._neighbours.coverage, reverse=True)
 
-    def _draw(self, chosen: NDArray[np.intp], stop: int) -> None:
+    def _draw_answers(self, chosen: NDArray[np.intp], stop: int) -> None:
         """Get the answers of some rules on their draws up to `stop`."""
         rules = [self._rules[k] for k in chosen]
         stops = np.full(len(chosen), stop)
@@ -318,8 +323,8 @@ class _BestArms:
 class _Verifier:
     """Bounds of the precision of rules, from draws not used in their selection.
 
-    The k-th look at any of them gets the share 1 / (k (k + 1)) of delta, which sum to
-    one: all lower bounds hold with probability 1 - delta, and so do all upper ones.
+    The k-th look at any rule gets the share 1 / (k (k + 1)) of delta. These shares sum
+    to one: all lower bounds hold with probability 1 - delta, and so do all upper ones.
     """
 
     def __init__(self, search: AnchorSearch, neighbours: Neighbours) -> None:
@@ -338,7 +343,7 @@ class _Verifier:
             start, stop = stop, min(max(2 * stop, fewest), n_draws)
             # The second half of the draws.
             span = [n_draws + start], [n_draws + stop]
-            n_kept += self._neighbours.count([rule], *span)
+            n_kept += self._neighbours.count_kept([rule], *span)
             low, high = kl_bounds(n_kept, np.array([stop]), level)
             mean = n_kept[0] / stop
             fails = high[0] < target or (not is_first and mean < target)

@@ -6,8 +6,8 @@ Selection and coefficients need only weighted moments of the samples. With weigh
 .. math:: G = \frac{\sum_i \pi_i z_i z_i^T}{\sum_i \pi_i}, \qquad
     b = \frac{\sum_i \pi_i z_i y_i}{\sum_i \pi_i}.
 
-:class:`LocalMoments` has these, :func:`by_weight` and :func:`forward` select features
-as LIME does (Ribeiro, Singh and Guestrin 2016).
+:class:`LocalMoments` has these moments. :func:`select_by_weight` and
+:func:`select_forward` select features as LIME does (Ribeiro, Singh and Guestrin 2016).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class LocalMoments:
     def coefficients(
         self, features: NDArray[np.intp], output: int
     ) -> NDArray[np.float64]:
-        """Regression on some features; of collinear ones, the least-norm solution."""
+        """Coefficients (size,) of some features; the least-norm ones if collinear."""
         gram = self.gram[np.ix_(features, features)]
         return least_norm(gram, self.cross[features, output])
 
@@ -97,7 +97,7 @@ class LocalMoments:
 def least_norm(
     gram: NDArray[np.float64], cross: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Solution of normal equations for (p,) or (p, m); of many, the least norm."""
+    """Solution (p,) or (p, m) of normal equations; if not unique, of least norm."""
     if not len(gram):
         return cross.copy()
     # Called for each row, where scipy's checks would take most of the time.
@@ -114,14 +114,14 @@ def largest_first(sizes: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.argsort(-ranks, kind="stable")
 
 
-def by_weight(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
+def select_by_weight(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
     """The `size` features of the largest coefficients in a regression on all."""
     features = np.arange(len(moments.mean))
     sizes = np.abs(moments.coefficients(features, output))
     return largest_first(sizes)[:size]
 
 
-def forward(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
+def select_forward(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
     """The first `size` features of a forward selection.
 
     Each step adds the feature that explains most of the remaining variance.
@@ -137,7 +137,7 @@ def forward(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
         best = int(np.argmax(gains >= gains.max() * (1 - np.sign(gains.max()) * _TIE)))
         selected.append(best)
         free[best] = False
-        if usable[best]:  # project it out of the others
+        if usable[best]:  # project this feature out of the others
             column = gram[:, best] / gram[best, best]
             cross = cross - column * cross[best]
             gram = gram - np.outer(column, gram[best])

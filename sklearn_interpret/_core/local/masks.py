@@ -1,7 +1,7 @@
 """Random masks of the parts of a text or image, and quasi-random points.
 
-`independent_masks` are those of LIME (Ribeiro, Singh and Guestrin 2016); `sized_masks`
-have each number of present parts equally often.
+`independent_masks` are the masks of LIME (Ribeiro, Singh and Guestrin 2016);
+`sized_masks` have each number of present parts equally often.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def quasi_random_points(
     points = np.empty((n_points, n_dimensions))
     n_sobol = min(n_dimensions, _MOST_SOBOL)
     if n_sobol:
-        # Sobol points are balanced for powers of two: the first of these are used.
+        # Sobol points are balanced for powers of two: the first ones of a larger
+        # power are used.
         exponent = max(0, int(n_points - 1).bit_length())
         sobol = qmc.Sobol(n_sobol, seed=rng)
         points[:, :n_sobol] = sobol.random_base2(exponent)[:n_points]
@@ -55,7 +56,7 @@ class Masks:
     probabilities : ndarray of shape (n_masks,)
         Probability of each set; they sum to one.
     complete : bool
-        Whether these are all 2**n_parts sets.
+        Whether `present` has all 2**n_parts sets.
     """
 
     present: NDArray[np.bool_]
@@ -64,9 +65,9 @@ class Masks:
 
 
 def independent_masks(n_parts: int, n_masks: int, rng: np.random.Generator) -> Masks:
-    """At most `n_masks` `Masks` that have each part with probability one half.
+    """At most `n_masks` masks that have each part with probability one half.
 
-    If at most `n_masks` sets exist, the result has all of them.
+    If at most `n_masks` masks exist, the result has all of them.
     """
     if n_parts < 62 and 2**n_parts <= n_masks:
         probabilities = np.full(2**n_parts, 0.5**n_parts)
@@ -107,7 +108,7 @@ def cosine_distances(present: NDArray[np.bool_]) -> NDArray[np.float64]:
     return 1 - np.sqrt(present.mean(axis=1))
 
 
-def gaussian(squares: _Squares, width: float) -> _Squares:
+def gaussian_kernel(squares: _Squares, width: float) -> _Squares:
     """Kernel of squared distances, exp(-d^2 / (2 width^2)); tiny widths give zero."""
     with np.errstate(over="ignore"):
         return np.exp(-(squares / width / width) / 2)

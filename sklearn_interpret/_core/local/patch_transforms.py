@@ -24,7 +24,7 @@ def random_paste(
     image_shape, patch_shape : (int, int)
         Height and width.
     scale : (float, float)
-        Least and largest size, 1 being that of the patch.
+        Least and largest size, in units of the patch's size.
     max_rotation : float
         Largest angle to either side, in degrees.
 
@@ -78,7 +78,7 @@ def paste(
     positions = np.clip(positions[covered] - 0.5, 0, size - 1)
     lower = np.floor(positions).astype(np.intp)
     upper, upper_weight = np.minimum(lower + 1, size - 1), positions - lower
-    # Each has the weights of four pixels of the patch.
+    # Each covered pixel has the weights of four pixels of the patch.
     neighbours, weights = [], []
     ends = (lower, 1 - upper_weight), (upper, upper_weight)
     for (rows, row_weights), (columns, column_weights) in product(ends, ends):

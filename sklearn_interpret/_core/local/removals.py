@@ -1,8 +1,8 @@
 """Search for the smallest set of words whose removal changes an answer, and proofs.
 
 :func:`smallest_removal` searches best-first, and asks any model (Martens & Provost,
-2014). :func:`linear_hint` begins with good sets where the model is a linear one of the
-counts of words, and bounds the size.
+2014). Where the model is linear in the counts of words, :func:`linear_hint` gives good
+sets to begin with, and a lower bound of the size.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ def smallest_removal(
         rank = np.empty(n_words, dtype=int)
         rank[np.argsort(-margins, kind="stable")] = np.arange(n_words)
         yield from search.ask(rank <= np.arange(search.max_words)[:, None])
-        yield from search.give_back()
+        yield from search.restore_words()
     for _ in range(n_rounds):
         extended = search.next_sets()
         if search.proved or extended is None:
             break
         yield from search.ask(extended)
-        yield from search.give_back()
+        yield from search.restore_words()
     yield from search.prove(n_sets)
     return search
 
@@ -119,14 +119,14 @@ class RemovalSearch:
         return self.bound >= self.size
 
     def ask(self, sets: _Sets) -> Generator[_Sets, _Replies, NDArray[np.float64]]:
-        """Yield those of `sets` that are new; return the margins of all."""
+        """Yield the new ones of `sets`; return the margins of all sets."""
         keys = [row.tobytes() for row in np.packbits(sets, axis=1)]
         fresh = [index for index, key in enumerate(keys) if key not in self._margins]
         if fresh:
             replies = yield sets[fresh]
             for index, (margin, suffices) in zip(fresh, replies, strict=True):
                 self._margins[keys[index]] = margin
-                # Smaller sets first; of equal sizes, that of the largest margin.
+                # Smaller sets first; of equal sizes, the set of the largest margin.
                 rank = sets[index].sum(), -margin
                 if not suffices:
                     heappush(self._open, (-margin, len(self._margins), sets[index]))
@@ -142,8 +142,8 @@ class RemovalSearch:
                 return removed | np.eye(self.n_words, dtype=bool)[~removed]
         return None
 
-    def give_back(self) -> Generator[_Sets, _Replies, None]:
-        """Return words of the best set to the text until none can be."""
+    def restore_words(self) -> Generator[_Sets, _Replies, None]:
+        """Return single words of the best set to the text as long as that suffices."""
         size = None
         while self.best is not None and not self.proved and size != self.size:
             size = self.size
@@ -200,14 +200,14 @@ def linear_hint(
     bound : int
         For smaller sets f is proved to be negative.
     """
-    slopes, constants = _lines(sizes, offset, norm)
-    # By line: what the removal of a word adds to the bound, and the best words first.
+    slopes, constants = _bounding_lines(sizes, offset, norm)
+    # By line: what the removal of each word adds to the bound, the best word first.
     gains = -effects - offset * slopes[:, None] * sizes
     order = np.argsort(-gains, axis=1, kind="stable")
     gains = np.maximum(np.take_along_axis(gains, order, axis=1), 0)
     bounds = total + offset * (constants + slopes)[:, None] + np.cumsum(gains, axis=1)
-    # Each tangent bounds f. Of chords only the one on the right segment does, which is
-    # unknown: take the largest.
+    # Each tangent bounds f. Of the chords, only the one on the right segment does; the
+    # segment is unknown, so the largest bound is taken.
     bound_of_size = bounds.min(axis=0) if offset > 0 else bounds.max(axis=0)
     terms = abs(total) + np.abs(effects).sum() + abs(offset)
     possible = np.flatnonzero(bound_of_size[:max_words] >= -_ROUNDING * terms)
@@ -226,7 +226,7 @@ def linear_hint(
     return sets, bound
 
 
-def _lines(
+def _bounding_lines(
     sizes: NDArray[np.float64], offset: float, norm: str | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Slopes and constants of lines in 1 - sum_S q that bound b N(S) from above."""
@@ -236,7 +236,7 @@ def _lines(
         return np.ones(1), np.zeros(1)
     least = np.sqrt(max(0.0, 1 - sizes.sum()))
     roots = np.linspace(least, 1, _N_LINES + 1)
-    # Tangents (the root at zero has none), or chords.
+    # Ends of tangents (there is none at zero), which are equal, or ends of chords.
     low, high = roots[1:] if offset > 0 else roots[:-1], roots[1:]
     # The line through the points (low^2, low) and (high^2, high) of the root.
     return 1 / (low + high), low * high / (low + high)

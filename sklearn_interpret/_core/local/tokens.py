@@ -38,8 +38,8 @@ class Tokens:
     ) -> list[str]:
         """Copies of the text with the features of a mask (n_copies, n_features).
 
-        `mask_token` replaces each word that is left out; None removes it. An array of
-        the shape of `present` holds a replacement for each.
+        `mask_token` replaces each word that is left out; None removes the word. An
+        array of the shape of `present` holds one replacement per copy and feature.
         """
         if not self.keys:
             return ["".join(self.pieces)] * len(present)
@@ -81,7 +81,7 @@ class Splitter:
         if self.tokenizer is None:
             spans = _spans_between(self.expression, text)
         else:
-            spans = _spans_of(_tokens(self.tokenizer, text), text)
+            spans = _spans_of_tokens(_tokenize(self.tokenizer, text), text)
         feature_of: dict[Key, int] = {}
         counts: dict[str, int] = {}
         forms: dict[str, str] = {}
@@ -106,7 +106,7 @@ class Splitter:
         return Tokens(tuple(pieces), np.array(features, dtype=np.intp), keys)
 
 
-def _tokens(tokenizer: Callable[[str], Any], text: str) -> Any:
+def _tokenize(tokenizer: Callable[[str], Any], text: str) -> Any:
     """Tokens of the tokenizer; a TypeError if it does not take a text."""
     try:
         tokens = tokenizer(text)
@@ -129,7 +129,7 @@ def _spans_between(expression: str, text: str) -> Iterator[tuple[int, int]]:
         yield end, len(text)
 
 
-def _spans_of(tokens: Any, text: str) -> Iterator[tuple[int, int]]:
+def _spans_of_tokens(tokens: Any, text: str) -> Iterator[tuple[int, int]]:
     """Starts and ends of tokens, found from left to right."""
     if isinstance(tokens, str | bytes):
         raise TypeError(
@@ -148,15 +148,15 @@ def _spans_of(tokens: Any, text: str) -> Iterator[tuple[int, int]]:
             raise ValueError(
                 f"tokenizer returned the token {token!r} (number {index}), which does "
                 f"not stand in the text from position {end} on: "
-                f"{_shortened(text[end:])}. Tokens must be parts of the text as they "
-                "stand there, in order."
+                f"{_quote_beginning(text[end:])}. Tokens must be parts of the text as "
+                "they stand there, in order."
             )
         end = start + len(token)
         if token:
             yield start, end
 
 
-def _shortened(text: str, max_length: int = 40) -> str:
+def _quote_beginning(text: str, max_length: int = 40) -> str:
     """The beginning of a text, quoted."""
     return repr(text if len(text) <= max_length else text[:max_length] + "...")
 

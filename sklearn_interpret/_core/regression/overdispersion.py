@@ -1,8 +1,8 @@
 """Whether counts and classes vary more than their distribution implies (Dean, 1992).
 
-The *excess* of a row is its squared Pearson residual less what that is expected to be;
-where the dispersion is one, its mean is zero. Rows of a fitted model have means without
-error here: :class:`OverdispersionTest` makes up for the parameters.
+The *excess* of a row is its squared Pearson residual less the expectation of it; where
+the dispersion is one, the mean excess is zero. The functions take the means of a fitted
+model as exact: :class:`OverdispersionTest` corrects for its parameters.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def excess_of_counts(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Excess and its variance, (n,) each, of rows that are means of some counts.
 
-    Squared Pearson residuals less y / mean: unlike squared residuals, these have no
-    long tail where means are small.
+    Squared Pearson residuals less y / mean: unlike squared residuals less one, they
+    have no long tail where means are small.
     """
     return (copies * (y - means) ** 2 - y) / means, np.full_like(means, 2.0)
 
@@ -56,11 +56,12 @@ class OverdispersionTest:
     dispersion : float
         Pearson's statistic, divided by its degrees of freedom.
     dof : float
-        These degrees of freedom.
+        Degrees of freedom of the dispersion.
     excess, variance : float
         Sums of the excess and of its variance over rows.
     n_parameters : float
-        Number of the model's: each takes one from the sum of squared residuals.
+        Number of the model's parameters: each takes one from the sum of squared
+        residuals.
     """
 
     dispersion: float
@@ -73,7 +74,8 @@ class OverdispersionTest:
     def pvalue(self) -> float:
         """One-sided p-value; one where single trials say nothing.
 
-        By a multiple of a chi-squared variable with this variance.
+        The statistic is compared with a multiple of a chi-squared variable that has its
+        mean, `dof`, and its variance.
         """
         if not (self.dof > 0 and self.variance > 0):
             return 1.0
@@ -95,7 +97,7 @@ class Trials:
     Parameters
     ----------
     log_odds, trials, successes : ndarray of shape (n_groups,)
-        Of the groups, by increasing log-odds.
+        Values of the groups, in the order of increasing log-odds.
     """
 
     log_odds: NDArray[np.float64]
@@ -109,7 +111,7 @@ class Trials:
         trials: NDArray[np.float64],
         successes: NDArray[np.float64],
     ) -> Trials:
-        """Those of rows in any order."""
+        """Groups of rows, which may come in any order."""
         order = np.argsort(log_odds, kind="stable")
         log_odds = log_odds[order]
         units = _SAME * np.maximum(np.abs(log_odds[1:]), 1)
@@ -118,7 +120,7 @@ class Trials:
         return cls(log_odds[starts], *sums)
 
     def merge(self, other: Trials) -> Trials:
-        """Those of both sets of rows."""
+        """Groups of both sets of rows."""
         return Trials.of_rows(
             np.append(self.log_odds, other.log_odds),
             np.append(self.trials, other.trials),
@@ -131,7 +133,7 @@ class Trials:
         shares, complements = expit(self.log_odds), expit(-self.log_odds)
         errors = self.successes * complements - (self.trials - self.successes) * shares
         variances = self.trials * shares * complements
-        # Classes that are separated have none.
+        # Separated classes have no variance.
         squares = np.divide(errors**2, variances, 0 * errors, where=variances > 0)
         return float(squares.sum())
 

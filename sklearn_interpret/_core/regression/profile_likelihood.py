@@ -42,9 +42,9 @@ def profile_bounds(
     Parameters
     ----------
     regression : WorkingRegression
-        Without a penalty.
+        The regression, without a penalty.
     parameter : int
-        Its position; the rows determine it.
+        Position of the parameter, which the rows determine.
     height : float
         By how much the deviance may rise.
     """
@@ -61,8 +61,8 @@ def profile_bounds(
 class _Profile:
     """The deviance along one direction, least over all others.
 
-    A *point* is a vector g (r,), its *distance* the length along the direction, and its
-    *rise* that of the deviance from the optimum.
+    A *point* is a vector g (r,), its *distance* is its length along the direction, and
+    its *rise* is the rise of the deviance from the optimum to it.
     """
 
     def __init__(
@@ -79,8 +79,8 @@ class _Profile:
         self.direction = direction / np.linalg.norm(direction)
         self.height = height
         self.complement = null_space(self.direction[None])
-        # Of the Hessian across the direction, the identity at the optimum; and the
-        # line along which the deviance is least, which is bent.
+        # Inverse of the Hessian across the direction, the identity at the optimum; and
+        # the tangent of the curve along which the deviance is least.
         self.inverse, self.tangent = np.eye(self.complement.shape[1]), self.direction
 
     def distance(self) -> float:
@@ -94,7 +94,7 @@ class _Profile:
                 step /= 2
                 start = point + step * self.tangent
             distance += step
-            point, rise, slope = self._lowest(start, rise)
+            point, rise, slope = self._minimise_across(start, rise)
             if np.isnan(rise):
                 break
             if rise < self.height:
@@ -119,7 +119,7 @@ class _Profile:
         across = self.inverse @ (self.complement.T @ (hessian @ self.direction))
         self.tangent = self.direction - self.complement @ across
 
-    def _lowest(
+    def _minimise_across(
         self, point: NDArray[np.float64], rise: float
     ) -> tuple[NDArray[np.float64], float, float]:
         """Point of the least deviance at the same distance, its rise, and the slope.
@@ -134,7 +134,7 @@ class _Profile:
             decrease = float(-slopes @ step)
             slope = float(2 * gradient @ self.tangent)
             if decrease <= _LAST_DECREASE * self.height:
-                # Less the decrease to come.
+                # The next step would lower the rise by `decrease`.
                 return point, rise - decrease, slope
             if decrease > _SLOW * last_decrease:
                 self._set_hessian(self._hessian(point))

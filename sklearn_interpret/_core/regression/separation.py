@@ -20,8 +20,8 @@ from sklearn_interpret._core.statistics.score_losses import (
     RegressionLoss,
 )
 
-# Separation is looked for where a curvature is below this share of that without
-# effects: of classes, at log-odds beyond 15.
+# Separation is looked for where a curvature is below this share of the curvature
+# without effects: for classes, at log-odds beyond 15.
 FLAT = 1e-6
 # Rows this far from the plane, in units of the largest entries, are separated: linear
 # programs are solved to 1e-7.
@@ -33,11 +33,11 @@ def without_separated_rows(
 ) -> ScoreModel[RegressionLoss]:
     """The `ScoreModel` of the rows that no direction separates.
 
-    The rows left out have a likelihood of one at infinite weights, so that the
-    likelihood is that of the others.
+    The rows left out have a likelihood of one at infinite weights, so that the other
+    rows alone determine the likelihood.
     """
     while len(model.design):
-        remaining = ~_separated(model)
+        remaining = ~_find_separated_rows(model)
         if remaining.all():
             break
         model = replace(
@@ -48,19 +48,20 @@ def without_separated_rows(
             offsets=model.offsets_of(remaining),
         )
         if remaining.any():
-            model = model.polished()
+            model = model.at_optimum()
     return model
 
 
-def _separated(model: ScoreModel[RegressionLoss]) -> NDArray[np.bool_]:
-    """Rows (n,) along which some direction raises the likelihood, and none falls.
+def _find_separated_rows(model: ScoreModel[RegressionLoss]) -> NDArray[np.bool_]:
+    """Mask (n,) of rows whose likelihood a direction raises while it lowers none.
 
-    The parameters are those that Newton's method has ended with.
+    The model has the parameters with which Newton's method has ended.
     """
     design, targets = model.design, model.targets[:, 0]
     separated = np.zeros(len(design), dtype=bool)
-    # Rows whose likelihood may rise to one, `signed` so that it rises with the score;
-    # the score of others must stay. And the curvature of the loss without effects.
+    # `separable` rows have a likelihood that may rise to one; `signed` are these rows
+    # of the design, with signs such that it rises with the score. The scores of other
+    # rows must stay. `usual_curvature` is the loss's curvature without effects.
     if isinstance(model.loss, Logistic):
         separable, usual_curvature = ~separated, 0.25
         signed = design * (2 * targets - 1)[:, None]
@@ -86,12 +87,12 @@ def rising_direction(
 ) -> NDArray[np.float64] | None:
     """Direction (d,) along which no row of `signed` falls, and some rise, or None.
 
-    The rows of `fixed` stay as they are along it.
+    The scores of the rows of `fixed` do not change along it.
     """
     scale = np.abs(np.vstack([signed, fixed])).max(axis=0)
     scale[scale == 0] = 1
     basis = np.eye(len(scale))
-    if len(fixed):  # of the triangular factor, which is small
+    if len(fixed):  # the null space of the triangular factor, which is small
         basis = null_space(np.linalg.qr(fixed / scale, mode="r"))
     rows = signed / scale @ basis
     if not rows.size:

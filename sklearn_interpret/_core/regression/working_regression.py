@@ -1,10 +1,10 @@
 """A model of one linear score as a weighted least squares fit at its optimum.
 
 The working weight of row i is w_i v_i, where w_i is its weight and v_i the expected
-curvature of its loss. A penalty is a prior that the rows are added to. Formulas are
-those of McCullagh & Nelder (1989). :class:`FittedRegression` has what sums over rows
-suffice for, :class:`WorkingRegression` also what needs each row; :class:`WaldTests` are
-standard errors and tests of the parameters.
+curvature of its loss. A penalty is a prior, to which the rows are added. Formulas
+follow McCullagh & Nelder (1989). :class:`FittedRegression` has the results that need
+only sums over rows, :class:`WorkingRegression` also results that need each row;
+:class:`WaldTests` are standard errors and tests of the parameters.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ from sklearn_interpret._core.statistics.score_losses import (
 from sklearn_interpret._core.statistics.weighted import row_blocks
 
 _Model: TypeAlias = ScoreModel[RegressionLoss]
-# A function of a model of some rows, and of how two results are merged: the result for
-# all rows.
+# Takes a function of a model of some rows, and a function that merges two of its
+# results; gives the result for all rows.
 SumsOverRows: TypeAlias = Callable[
     [Callable[[_Model], Any], Callable[[Any, Any], Any]], Any
 ]
 
 # A row whose leverage is this near to one determines a parameter alone,
 _DECISIVE = 1e-12
-# and in passes over the rows, whose leverages are less exact than by singular vectors.
+# or this near where leverages come from passes over the rows, which are less exact than
+# singular vectors.
 _DECISIVE_IN_PASSES = 1e-9
 # Share of such rows in a parameter's variance that is rounding.
 _NO_SHARE = 1e-12
@@ -102,8 +103,8 @@ class FittedRegression:
 
     @cached_property
     def _trials(self) -> Trials:
-        """Of classes, the trials and successes at each log-odds."""
-        return self.sums(partial(_trials_of, self.parameters), Trials.merge)
+        """Trials and successes at each log-odds, where targets are classes."""
+        return self.sums(partial(_trials_by_log_odds, self.parameters), Trials.merge)
 
     @property
     def overdispersion(self) -> OverdispersionTest:
@@ -138,7 +139,8 @@ class FittedRegression:
     def sandwich(self, kind: str) -> NDArray[np.float64]:
         """Covariance of the parameters (MacKinnon & White, 1985).
 
-        In HC2 and HC3 it is NaN for those that rows of leverage one determine alone.
+        In HC2 and HC3 it is NaN for parameters that rows of leverage one determine
+        alone.
         """
         power = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}[kind]
         task = partial(
@@ -162,14 +164,14 @@ class FittedRegression:
         """The deviance of the intercept and the offsets, or of the offsets alone."""
         # Far from the optimum, numbers may overflow: steps are halved then.
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = self._without_terms(0.0)
+            sums = self._sums_at_score(0.0)
             if not has_intercept:
                 return sums.deviance
             mean = np.asarray(sums.target / sums.weight)
             score = float(self.loss.scores(mean) - sums.offset / sums.weight)
             last_score, lowest = score, np.inf
             for _ in range(_MAX_STEPS):
-                sums = self._without_terms(score)
+                sums = self._sums_at_score(score)
                 if not sums.deviance <= lowest * (1 + _RISE):
                     score = (score + last_score) / 2
                     continue
@@ -180,7 +182,7 @@ class FittedRegression:
                 score -= step
         return lowest
 
-    def _without_terms(self, score: float) -> _SumsWithoutTerms:
+    def _sums_at_score(self, score: float) -> _SumsWithoutTerms:
         """Sums of a model without terms whose score is one number plus the offsets."""
         sums = self.sums(partial(_sums_without_terms, score), np.add)
         return _SumsWithoutTerms(*sums)
@@ -247,7 +249,7 @@ class WorkingRegression(FittedRegression):
 
     @cached_property
     def parameters(self) -> NDArray[np.float64]:
-        """Parameters (d,); of least squares those along the directions taken."""
+        """Parameters (d,); of least squares, the solution along the used directions."""
         if not isinstance(self.model.loss, HalfSquared):
             return self.model.parameters[:, 0]
         basis, inverse = self.factors
@@ -274,24 +276,25 @@ class WorkingRegression(FittedRegression):
         """Factors; parameters that the rows do not determine stay at zero."""
         design, root, penalty = self.model.design, self.roots, self.penalty
         # An intercept without a penalty is handled by centring the other columns.
-        free = bool((design[:, -1:] == 1).all() and penalty[-1:] == 0 and root.any())
-        columns = design[:, : design.shape[1] - free]
-        scale = np.linalg.norm(root)
-        centre = (root / scale) ** 2 @ columns if free else np.zeros(columns.shape[1])
+        centres = bool((design[:, -1:] == 1).all() and penalty[-1:] == 0 and root.any())
+        columns = design[:, : design.shape[1] - centres]
+        scale, centre = np.linalg.norm(root), np.zeros(columns.shape[1])
+        if centres:
+            centre = (root / scale) ** 2 @ columns
         working = columns - centre
         working *= root[:, None]
         sizes = np.linalg.norm(working, axis=0)
-        dust = sizes <= _epsilon(design) * np.abs(centre) * scale
-        working[:, dust] = 0
+        is_rounding = sizes <= _epsilon(design) * np.abs(centre) * scale
+        working[:, is_rounding] = 0
         if penalty.any():
             prior = np.diag(np.sqrt(penalty[: columns.shape[1]]))
             working = np.vstack([working, prior])
-        basis, sizes, right = np.linalg.svd(working, full_matrices=False)
-        rank = int((sizes > _epsilon(design) * sizes.max(initial=0)).sum())
+        basis, values, right = np.linalg.svd(working, full_matrices=False)
+        rank = int((values > _epsilon(design) * values.max(initial=0)).sum())
         rank = rank if self.rank is None else min(rank, self.rank)
         basis = basis[: len(design), :rank]
-        inverse = right[:rank].T / sizes[:rank]
-        if not free:
+        inverse = right[:rank].T / values[:rank]
+        if not centres:
             return Factors(basis, inverse)
         intercept = np.append(np.zeros(columns.shape[1]), 1 / scale)
         inverse = np.column_stack([np.vstack([inverse, -centre @ inverse]), intercept])
@@ -310,8 +313,8 @@ class WorkingRegression(FittedRegression):
             return np.arange(0)
         sizes = np.linalg.norm(design, axis=0)
         columns = design / np.where(sizes > 0, sizes, 1)
-        _, sizes, right = np.linalg.svd(np.linalg.qr(columns, mode="r"))
-        null_vectors = right[int((sizes > _DEPENDENT * sizes.max()).sum()) :]
+        _, values, right = np.linalg.svd(np.linalg.qr(columns, mode="r"))
+        null_vectors = right[int((values > _DEPENDENT * values.max()).sum()) :]
         dependent = np.flatnonzero((np.abs(null_vectors) > _DEPENDENT).any(axis=0))
         # Where no column depends on others, their scales differ too much.
         return dependent if len(dependent) else np.arange(design.shape[1])
@@ -364,7 +367,7 @@ class WorkingRegression(FittedRegression):
     def sums(
         self, function: Callable[[_Model], Any], merge: Callable[[Any, Any], Any]
     ) -> Any:
-        """A function of the model, which has all rows."""
+        """The result of a function of the model, which has all rows."""
         return function(self.model)
 
 
@@ -373,7 +376,7 @@ def _without_rounding(dof: float) -> float:
     return float(dof) if dof > _NO_DOF else 0.0
 
 
-def _trials_of(parameters: NDArray[np.float64], model: _Model) -> Trials:
+def _trials_by_log_odds(parameters: NDArray[np.float64], model: _Model) -> Trials:
     """Trials of classes at rows of equal log-odds."""
     scores = model.scores_at(parameters[:, None])[:, 0]
     return Trials.of_rows(scores, model.weights, model.weights * model.targets[:, 0])
@@ -382,11 +385,14 @@ def _trials_of(parameters: NDArray[np.float64], model: _Model) -> Trials:
 def _excess_of_counts(
     parameters: NDArray[np.float64], counts_rows: bool, model: _Model
 ) -> NDArray[np.float64]:
-    """Sums over rows of `excess_of_counts`: of their copies, or of sums of counts."""
+    """Sums over rows of the excess and of its variance, as of `excess_of_counts`.
+
+    A weight is a number of equal rows, or the number of counts that a row averages.
+    """
     means = model.loss.means(model.scores_at(parameters[:, None]))[:, 0]
-    counts, single = model.targets[:, 0], np.ones_like(means)
+    counts, ones = model.targets[:, 0], np.ones_like(means)
     if counts_rows:
-        return np.array(excess_of_counts(counts, means, single)) @ model.weights
+        return np.array(excess_of_counts(counts, means, ones)) @ model.weights
     return np.sum(excess_of_counts(counts, means, model.weights), axis=1)
 
 
@@ -425,8 +431,8 @@ def _bread_and_meat(
 ) -> NDArray[np.float64]:
     """Sums of products of rows along V (d, r), the `inverse`: (3, r, r).
 
-    The observed information; the meat, with squared slopes over (1 - leverage)^power;
-    and the expected information of rows of leverage one.
+    They are the observed information; the meat, with squared slopes over (1 -
+    leverage)^power; and the expected information of rows of leverage one.
     """
     total = np.zeros((3, inverse.shape[1], inverse.shape[1]))
     for rows in row_blocks(*model.design.shape):
@@ -435,8 +441,8 @@ def _bread_and_meat(
         scores = model.scores_at(parameters[:, None], rows)
         expected = loss.curvatures(loss.means(scores), scores)[:, 0, 0]
         observed = loss.curvatures(targets, scores)[:, 0, 0]
-        # Each copy of a row of weight two has half of its leverage; a row of a weight
-        # below one has its own.
+        # Each copy of a row of weight two has half of the row's leverage; a row of a
+        # weight below one is a single copy.
         copies = np.maximum(weights, 1) if counts_rows else np.ones_like(weights)
         remaining = 1 - weights / copies * expected * (columns**2).sum(axis=1)
         decisive = remaining <= _DECISIVE_IN_PASSES
@@ -464,9 +470,9 @@ class WaldTests:
     Parameters
     ----------
     regression : FittedRegression
-        Without a penalty.
+        The regression, without a penalty.
     kind : {"model", "HC0", "HC1", "HC2", "HC3"}
-        Of the covariance: the model's, or a sandwich.
+        Covariance of the parameters: the model's, or a sandwich.
     """
 
     regression: FittedRegression

@@ -13,10 +13,10 @@ from scipy.special import xlogy
 def majority_bins(
     class_sums: NDArray[np.float64], min_size: NDArray[np.float64] | Sequence[float]
 ) -> list[tuple[int, int]]:
-    """Bins, each of whose majority class is large enough, as first and last value.
+    """Bins with a large enough majority class each, as first and last value.
 
-    A bin is closed before a value at which another class is the largest, once its own
-    majority class has the least weight. Neighbours of one majority class are joined.
+    A bin is closed before a value at which another class is the largest, once the bin's
+    majority class has its `min_size`. Neighbours of one majority class are joined.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def quantile_bins(weights: NDArray[np.float64], n_bins: int) -> list[tuple[int, 
 def entropy_bins(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Bins that separate classes, as first and last value (Fayyad & Irani 1993).
 
-    A bin is cut where the entropy of the classes drops most, as long as that saves more
-    bits than it takes to send the cut.
+    A bin is cut where the entropy of the classes drops most, as long as the cut saves
+    more bits than are needed to send it.
 
     Parameters
     ----------
@@ -92,23 +92,23 @@ def entropy_bins(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
     sums_upto = class_sums.cumsum(axis=0)
     total = sums_upto[-1]
     sides = np.stack([sums_upto[:-1], total - sums_upto[:-1]])
-    bits_by_cut = _bits(sides).sum(axis=0)
+    bits_by_cut = _entropy_bits(sides).sum(axis=0)
     cut = int(bits_by_cut.argmin())
     sides = sides[:, cut]
     # The bits that it takes to send the cut: (9) and (10) of the paper, times the
     # number of rows.
     n_classes, n_classes_of_sides = np.sum(total > 0), np.sum(sides > 0, axis=1)
     bits_of_cut = np.log2(max(total.sum() - 1, 1)) + np.log2(3.0**n_classes - 2)
-    bits_of_cut -= _bits(total) / total.sum() * n_classes
-    bits_of_cut += np.sum(_bits(sides) / sides.sum(axis=1) * n_classes_of_sides)
-    if _bits(total) - bits_by_cut[cut] <= bits_of_cut:
+    bits_of_cut -= _entropy_bits(total) / total.sum() * n_classes
+    bits_of_cut += np.sum(_entropy_bits(sides) / sides.sum(axis=1) * n_classes_of_sides)
+    if _entropy_bits(total) - bits_by_cut[cut] <= bits_of_cut:
         return [(0, last)]
     below = entropy_bins(class_sums[: cut + 1])
     above = entropy_bins(class_sums[cut + 1 :])
     return below + [(first + cut + 1, last + cut + 1) for first, last in above]
 
 
-def _bits(class_sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _entropy_bits(class_sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Entropy of classes, times their weight, along the last axis."""
     total = class_sums.sum(axis=-1)
     within_classes = xlogy(class_sums, class_sums).sum(axis=-1)

@@ -1,6 +1,6 @@
-"""Conditions on columns of codes, and class sums of all of them together.
+"""Conditions on columns of codes, and class sums of all conditions of a table.
 
-A column holds codes: those of its known values, and behind them that of missing ones.
+A column holds codes 0, 1, ... of its known values, and the next code for missing ones.
 A condition says that a value is up to or above a number, equal to a level, or missing:
 it is an interval of codes. A rule is a sequence of conditions that hold together.
 """
@@ -47,8 +47,8 @@ class CodedTable:
     codes : ndarray of shape (n_columns, n_rows), int
         Codes of the rows.
     n_known : ndarray of shape (n_columns,), int
-        Number of known values of each column, whose codes are below; a missing value
-        has this code.
+        Number of known values of each column, which have lower codes; a missing value
+        has the number itself as its code.
     nominal : ndarray of shape (n_columns,), bool
         Columns whose codes have no order.
     """
@@ -83,7 +83,7 @@ class CodedTable:
     ) -> NDArray[np.intp]:
         """Rows of a mask, sorted along each column: (n_columns, n_rows of the mask).
 
-        `order` holds more rows, sorted in this way; by default all of the table's.
+        `order` holds these rows and others, sorted in this way; by default all rows.
         """
         order = self.order if order is None else order
         rows = order.ravel().compress(mask.take(order).ravel())
@@ -115,16 +115,16 @@ class CodedTable:
         sums_upto = np.cumsum(weights.take(order, axis=1), axis=2)
         sums_upto = sums_upto.reshape(len(weights), -1).take(ends, axis=1)
         is_ordered = ~self.nominal.take(column) & (code < self.n_known.take(column))
-        # Of all rows of known numbers: at the last one of each column.
+        # Sums of all rows with a known number: those up to the last code of a column.
         sums_of_numbers = np.zeros((len(weights), n_columns))
         sums_of_numbers[:, column[is_ordered]] = sums_upto[:, is_ordered]
         same_column = column[1:] == column[:-1]
-        # Up to or above a code, where a known one of the same column follows.
+        # Conditions up to or above a code, where a known code of the column follows.
         cuts = np.flatnonzero(same_column & is_ordered[:-1] & is_ordered[1:])
         cut = (code[cuts] + code[cuts + 1] - 1) // 2
         cut_column, below = column[cuts], sums_upto.take(cuts, axis=1)
         above = sums_of_numbers.take(cut_column, axis=1) - below
-        # Equal to a code, where there are others.
+        # Conditions on a single code, where the column has other codes.
         has_earlier = np.append(False, same_column)
         has_later = np.append(same_column, False)
         single = np.flatnonzero(~is_ordered & (has_earlier | has_later))
@@ -171,8 +171,8 @@ def all_hold(
     return holds
 
 
-def merged(rule: Iterable[Condition]) -> list[Condition]:
-    """A rule with one condition for each column: the codes that all of them allow."""
+def merge_conditions(rule: Iterable[Condition]) -> list[Condition]:
+    """A rule with one condition per column, on the codes that all conditions allow."""
     intervals: dict[int, tuple[int, int]] = {}
     for column, first, last in rule:
         low, high = intervals.get(column, (first, last))
@@ -183,23 +183,23 @@ def merged(rule: Iterable[Condition]) -> list[Condition]:
 def distinct_rows(
     codes: NDArray[np.integer], labels: NDArray[np.intp], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Rows that differ in codes or label, in an order that depends on these alone.
+    """Rows that differ in codes or label, in an order that depends on both alone.
 
     Parameters
     ----------
     codes : ndarray of shape (n_columns, n_rows), int
         Codes of the rows.
     labels : ndarray of shape (n_rows,), int
-        Their classes.
+        Classes of the rows.
     weights : ndarray of shape (n_rows,)
-        Their weights.
+        Weights of the rows.
 
     Returns
     -------
     index : ndarray of shape (n_distinct,)
-        A row of each kind.
+        One of the rows that are equal.
     weights : ndarray of shape (n_distinct,)
-        Weight of all rows of this kind.
+        Weight of all rows that are equal to it.
     """
     keys = np.vstack([codes, labels])
     order = np.lexsort(keys)
@@ -226,14 +226,14 @@ def node_rules(
     cut : ndarray of shape (n_nodes,)
         Ranks up to it go to the left.
     n_known : ndarray of shape (n_columns,), int
-        Known values of a column have ranks below, missing ones have twice this rank.
+        Known values of a column have lower ranks, a missing value has twice this rank.
 
     Returns
     -------
     list of tuple of Condition
         One interval of ranks for each column on the path, in the order of the columns.
-        Where it has known ranks and the missing one, of the known ones: a missing value
-        meets no condition on these.
+        An interval of known ranks and the missing one is cut to the known ranks: a
+        missing value meets no condition on them.
     """
     paths: list[dict[int, tuple[int, int]]] = [{} for _ in left]
     for node in np.flatnonzero(left >= 0):
@@ -242,11 +242,12 @@ def node_rules(
         paths[left[node]] = {**path, j: (first, last_left)}
         paths[right[node]] = {**path, j: (last_left + 1, last)}
 
-    def interval(j: int, first: int, last: int) -> Condition:
+    def without_missing(j: int, first: int, last: int) -> Condition:
         last_known = int(n_known[j]) - 1
         last = min(last, last_known) if first <= last_known else last
         return Condition(j, first, last)
 
     return [
-        tuple(interval(j, *ends) for j, ends in sorted(path.items())) for path in paths
+        tuple(without_missing(j, *ends) for j, ends in sorted(path.items()))
+        for path in paths
     ]

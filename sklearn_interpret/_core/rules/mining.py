@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.rules.coded_conditions import CodedTable
 
 _WORD = 64  # bits of a word
-# Words of each set in a block: those of some thousands of sets fit the cache
+# Words of each set in a block: blocks of some thousands of sets fit the cache
 # (benchmarks/bench_rules.py times it). Sums over a block fit two bytes: 32 * 64 bits.
 _BLOCK = 32
-# Largest sum of the weights in units, in all,
+# Largest sum of the weights in units: the larger one of a number in all,
 _MAX_UNITS = 2**20
-# or for each row if that is more: it limits the powers of two, each of which takes a
-# pass over the sets. Weights without a common unit are rounded to it, by at most a 32nd
-# of the mean weight.
+# and a number for each row. It limits the powers of two, each of which takes a pass
+# over the sets. Weights without a common unit are rounded, by at most a 32nd of the
+# mean weight.
 _MAX_UNITS_OF_ROW = 16
 # Share of a rule's support that is rounding.
 _ROUNDING = 1e-12
 
 
 class PackedRows:
-    """Weighted rows of classes; a set of them is a column of words of bits.
+    """Weighted rows of classes; a set of rows is a column of words of bits.
 
     The words of a class follow each other. Weights are sums of powers of two, so that
     the weight of a set takes no more than counting bits.
@@ -69,7 +69,7 @@ class PackedRows:
         n_unused = starts * _WORD - (np.cumsum(sizes) - sizes)  # bits before the class
         self._bit_of_row = np.empty_like(by_class)
         self._bit_of_row[by_class] = np.arange(len(labels)) + n_unused[labels[by_class]]
-        self.unit = _unit(weights)
+        self.unit = _common_unit(weights)
         units = np.maximum(np.rint(weights / self.unit), 1).astype(np.int64)
         powers = np.arange(int(units.max()).bit_length())
         # For each power of two the rows whose weight, in units, has it.
@@ -125,7 +125,7 @@ class PackedRows:
         return total
 
 
-def _unit(weights: NDArray[np.float64]) -> float:
+def _common_unit(weights: NDArray[np.float64]) -> float:
     """A unit of which all weights are multiples, at least nearly."""
     total = weights.sum()
     max_units = max(_MAX_UNITS, _MAX_UNITS_OF_ROW * len(weights))
@@ -144,13 +144,13 @@ class MinedRules(NamedTuple):
     Parameters
     ----------
     rules : list of list of Condition
-        Their conditions.
+        Conditions of each rule.
     sizes : ndarray of shape (n_rules,), int
         Numbers of conditions.
     sets : ndarray of shape (n_words, n_rules), uint64
         The rows for which each rule holds.
     rows : PackedRows
-        The rows: one for all of a class that meet the same conditions.
+        The rows; rows of a class that meet the same conditions are one row.
     """
 
     rules: list[list[Condition]]
@@ -186,17 +186,18 @@ def mine_rules(
     max_conditions : int
         Largest number of conditions of a rule.
     max_rules : int
-        Largest number of rules of each number of conditions: the most informative.
+        Largest number of rules of each number of conditions; the most informative
+        rules are kept.
 
     Returns
     -------
     MinedRules
         The rules.
     """
-    conditions, codes = _conditions(table, labels, weights, n_classes)
+    conditions, codes = _find_conditions(table, labels, weights, n_classes)
     # Rows with the same codes in the most informative columns share words.
     entropies = [
-        _entropy(_class_sums(column, labels, weights)).sum() for column in codes
+        _class_entropies(_class_sums(column, labels, weights)).sum() for column in codes
     ]
     by_entropy = np.argsort(entropies)[::-1]
     index, weights = distinct_rows(codes[by_entropy], labels, weights)
@@ -207,7 +208,7 @@ def mine_rules(
     columns = np.array([condition.column for condition in conditions], dtype=np.intp)
     by_size = [search.frequent_conditions()]
     while len(by_size[-1].positions) and len(by_size) < max_conditions:
-        by_size.append(search.longer(by_size[-1], columns))
+        by_size.append(search.extend(by_size[-1], columns))
     n_rules = [len(of_size.positions) for of_size in by_size]
     sizes = np.repeat(np.arange(len(by_size)) + 1, n_rules)
     sets = np.concatenate([of_size.sets for of_size in by_size], axis=1)
@@ -224,15 +225,15 @@ def mine_rules(
     )
 
 
-def _conditions(
+def _find_conditions(
     table: CodedTable,
     labels: NDArray[np.intp],
     weights: NDArray[np.float64],
     n_classes: int,
 ) -> tuple[list[Condition], NDArray[np.integer]]:
-    """Conditions: levels, intervals of bins and missing values; and codes of the rows.
+    """Conditions on levels, on unions of bins and on missing values; and new codes.
 
-    Rows of the same codes meet the same conditions.
+    Rows with the same new codes (n_columns, n_rows) meet the same conditions.
     """
     conditions: list[Condition] = []
     codes = table.codes.copy()
@@ -242,7 +243,7 @@ def _conditions(
         np.add.at(sums, (column_codes, labels), weights)
         levels = np.flatnonzero(sums.any(axis=1))
         if n_known and not table.nominal[column]:
-            intervals = _intervals(sums[:-1])
+            intervals = _unions_of_bins(sums[:-1])
             firsts = np.unique([[first, last + 1] for first, last in intervals])
             positions = np.searchsorted(firsts, column_codes, side="right") - 1
             column_codes[:] = firsts[positions]
@@ -262,14 +263,14 @@ def _class_sums(
     return sums
 
 
-def _entropy(sums: NDArray[np.float64 | np.intp]) -> NDArray[np.float64]:
+def _class_entropies(sums: NDArray[np.float64 | np.intp]) -> NDArray[np.float64]:
     """Weight times entropy of the classes (axis 0) of each column."""
     total = sums.sum(axis=0)
     return xlogy(total, total) - xlogy(sums, sums).sum(axis=0)
 
 
-def _intervals(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Unions of adjacent bins: of those that separate classes, and of quarters."""
+def _unions_of_bins(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Unions of adjacent bins, which separate classes or hold quarters of weight."""
     intervals: dict[tuple[int, int], None] = {}  # as an ordered set
     for bins in (entropy_bins(class_sums), quantile_bins(class_sums.sum(axis=1), 4)):
         unions = [
@@ -298,20 +299,20 @@ class _Search:
     ) -> None:
         self.rows, self.conditions, self.max_rules = rows, conditions, max_rules
         self.class_sums = rows.sums(rows.everything[:, None])
-        # Less the rounding of the product; at least one row.
-        least = min_support * self.class_sums * (1 - _ROUNDING)
-        self.min_sums = np.maximum(least, 1)
+        # Reduced by the rounding of the product; at least one row.
+        min_sums = min_support * self.class_sums * (1 - _ROUNDING)
+        self.min_sums = np.maximum(min_sums, 1)
 
     def frequent_conditions(self) -> _RulesOfSize:
         """Rules of one condition."""
         sums = self.rows.sums(self.conditions)
         frequent = np.flatnonzero(self._are_frequent(sums, self.class_sums.sum()))
-        return self._most_informative(frequent[:, None], sums[:, frequent])
+        return self._select_most_informative(frequent[:, None], sums[:, frequent])
 
-    def longer(self, shorter: _RulesOfSize, columns: NDArray[np.intp]) -> _RulesOfSize:
-        """Rules with one more condition, on a later column.
+    def extend(self, shorter: _RulesOfSize, columns: NDArray[np.intp]) -> _RulesOfSize:
+        """Frequent rules with one more condition, on a later column.
 
-        `columns` are those of all conditions.
+        `columns` holds the column of each condition, (n_conditions,).
         """
         # Rules before these ends are on earlier columns than each condition.
         ends = np.searchsorted(columns[shorter.positions[:, -1]], columns)
@@ -325,7 +326,7 @@ class _Search:
             extended = shorter.positions[frequent]
             longer.append(np.insert(extended, extended.shape[1], j, axis=1))
             all_sums.append(sums[:, frequent])
-        return self._most_informative(
+        return self._select_most_informative(
             np.concatenate(longer), np.concatenate(all_sums, axis=1)
         )
 
@@ -334,15 +335,15 @@ class _Search:
     ) -> NDArray[np.bool_]:
         """Whether rules hold for enough rows of a class, and for less than a size.
 
-        `sums` (n_classes, n_rules) are weights in units, as is the size.
+        `sums` (n_classes, n_rules) and `size` are weights in units.
         """
         return (sums >= self.min_sums).any(axis=0) & (sums.sum(axis=0) < size)
 
-    def _most_informative(
+    def _select_most_informative(
         self, positions: NDArray[np.intp], sums: NDArray[np.intp]
     ) -> _RulesOfSize:
-        """At most `max_rules` rules, those that leave least entropy, in their order."""
-        entropy = _entropy(sums) + _entropy(self.class_sums - sums)
+        """The `max_rules` rules that leave least entropy, in their order."""
+        entropy = _class_entropies(sums) + _class_entropies(self.class_sums - sums)
         best = np.sort(np.argsort(entropy, kind="stable")[: self.max_rules])
         positions = positions[best]
         sets = self.conditions.take(positions[:, 0], axis=1)

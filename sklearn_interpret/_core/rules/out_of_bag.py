@@ -1,4 +1,4 @@
-"""Rules judged on rows not drawn to find them, and rules that do not overlap.
+"""Scores of rules on rows not drawn to find them, and rules that do not overlap.
 
 Steps of SkopeRules, after trees have been grown on drawn rows.
 """
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Judged(NamedTuple):
+class RuleScores(NamedTuple):
     """Precision and recall of rules.
 
     Parameters
@@ -17,7 +17,7 @@ class Judged(NamedTuple):
     label : ndarray of shape (n_rules,), int
         The class whose share a rule raises most.
     shares : ndarray of shape (n_rules, n_classes)
-        Shares of the classes where it holds; zeros where it holds for no row.
+        Shares of the classes where a rule holds; zeros where it holds for no row.
     precision : ndarray of shape (n_rules,)
         The share of the class `label` where the rule holds.
     recall : ndarray of shape (n_rules,)
@@ -48,7 +48,7 @@ def draw_share(
 
 def judge(
     holds: NDArray[np.bool_], weights: NDArray[np.float64], classes: NDArray[np.float64]
-) -> Judged:
+) -> RuleScores:
     """Judge rules by rows, each with weights of its own.
 
     Parameters
@@ -62,7 +62,7 @@ def judge(
 
     Returns
     -------
-    Judged
+    RuleScores
     """
     covered, total = (weights * holds) @ classes, weights @ classes
     weight = covered.sum(axis=1)
@@ -71,7 +71,7 @@ def judge(
     label = _ratio(shares, base_shares).argmax(axis=1)
     of_label = np.arange(len(holds)), label
     recall = _ratio(covered, total)[of_label]
-    return Judged(label, shares, shares[of_label], recall, weight)
+    return RuleScores(label, shares, shares[of_label], recall, weight)
 
 
 def f1(precision: float, recall: float) -> float:
@@ -79,10 +79,10 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def unlike(
+def without_overlaps(
     holds: NDArray[np.bool_], weights: NDArray[np.float64], max_overlap: float
 ) -> list[int]:
-    """Positions of rules, none of which overlaps too much with an earlier one.
+    """Positions of the rules that do not overlap too much with an earlier one of these.
 
     Parameters
     ----------
@@ -91,18 +91,19 @@ def unlike(
     weights : ndarray of shape (n_rows,)
         Weights of the rows.
     max_overlap : float
-        Largest overlap: the weight of the rows for which both hold, as a share of that
-        of those for which one does.
+        Largest overlap: the weight of the rows for which both rules hold, as a share of
+        the weight of the rows for which at least one does.
 
     Returns
     -------
     list of int
     """
     flags = holds.astype(np.float64)
-    both = (flags * weights) @ flags.T
-    size = both.diagonal()
+    shared_weight = (flags * weights) @ flags.T
+    weight = shared_weight.diagonal()
+    union_weight = weight[:, None] + weight - shared_weight
     # Equal sets have an overlap of one, but for rounding.
-    overlaps = both > (max_overlap + 1e-12) * (size[:, None] + size - both)
+    overlaps = shared_weight > (max_overlap + 1e-12) * union_weight
     selected: list[int] = []
     for rule, overlaps_rule in enumerate(overlaps):
         if not overlaps_rule[selected].any():

@@ -2,8 +2,8 @@
 
 RIPPER of Cohen (1995), with the choices of Weka's JRip where the paper leaves them
 open. :func:`ripper` takes one class after the other; :class:`ClassRules` searches the
-rules of one. In its comments, p is the weight of the class and t that of all rows for
-which something holds.
+rules of one class. Where something holds for some rows, p is the weight of the class
+among them, and t the weight of all of them.
 """
 
 from __future__ import annotations
@@ -65,17 +65,17 @@ class ClassRules:
         self.min_weight, self.random = min_weight, random
         self.n_conditions = table.n_conditions
 
-    def covering(self) -> list[list[Condition]]:
-        """Rules of sequential covering: grown until they make no errors, not pruned."""
+    def find_unpruned(self) -> list[list[Condition]]:
+        """Rules of sequential covering: grown until they make no errors."""
         return [added.rule for added in self._add_rules([], self.grow, np.inf)]
 
-    def pruned(self, n_optimizations: int) -> list[list[Condition]]:
+    def find_pruned(self, n_optimizations: int) -> list[list[Condition]]:
         """Rules of RIPPER: IREP*, then passes that optimize them."""
         rules = self._add_rules([], self._grow_and_prune, _MAX_SURPLUS)
         for _ in range(n_optimizations):
-            rules = self._optimized(rules)
+            rules = self._optimize(rules)
             rules = self._add_rules(rules, self._grow_and_prune, _MAX_SURPLUS)
-            rules, _ = self._reduced(rules)
+            rules, _ = self._drop_useless(rules)
         return [rule for rule, _, _ in rules]
 
     def _add_rules(
@@ -88,7 +88,7 @@ class ClassRules:
         rules, uncovered = list(rules), self._uncovered_by(rules)
         shortest = self._description_length(rules)
         while (uncovered & self.positive).any():
-            new = self._measured(find(uncovered))
+            new = self._measure(find(uncovered))
             p, t = self.weights @ (uncovered & new.mask)
             bits = self._description_length([*rules, new])
             mostly_errs = p <= t / 2
@@ -134,7 +134,7 @@ class ClassRules:
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Masks of two thirds of the rows, and of the rest.
 
-        By weight, of the class and of the other rows.
+        The weights of the class and of the other rows are both split in this ratio.
         """
         order = self.random.permutation(len(rows))
         order = order[rows[order]]
@@ -168,15 +168,15 @@ class ClassRules:
                 best, length = value, n_conditions
         return rule[:length]
 
-    def _optimized(self, rules: list[_MeasuredRule]) -> list[_MeasuredRule]:
-        """Each rule, or its revision or replacement, whichever takes fewest bits."""
+    def _optimize(self, rules: list[_MeasuredRule]) -> list[_MeasuredRule]:
+        """Rules, each revised or replaced where that takes fewer bits."""
         rules, uncovered = list(rules), self._uncovered_by([])
         for k, rule in enumerate(rules):
             if (uncovered & self.positive).any() and (uncovered & rule.mask).any():
                 later = rules[k + 1 :]
                 variants = [rule, *self._variants(rule.rule, uncovered, later)]
                 bits = [
-                    self._reduced([*rules[:k], variant, *later])[1]
+                    self._drop_useless([*rules[:k], variant, *later])[1]
                     for variant in variants
                 ]
                 rules[k] = variants[int(np.argmin(bits))]
@@ -189,29 +189,29 @@ class ClassRules:
         uncovered: NDArray[np.bool_],
         later: list[_MeasuredRule],
     ) -> Iterator[_MeasuredRule]:
-        """Cohen's revision of a rule, grown on from it, and replacement, afresh."""
+        """Cohen's revision, grown from the rule `start`, and replacement, from none."""
         grown_on, pruned_on = self._split(uncovered)
         pruned_on &= self._uncovered_by(later)
         for first in (start, []):
             rule = self._prune(self.grow(grown_on, first), pruned_on, by_accuracy=True)
             if rule:
-                yield self._measured(rule)
+                yield self._measure(rule)
 
-    def _measured(self, rule: list[Condition]) -> _MeasuredRule:
+    def _measure(self, rule: list[Condition]) -> _MeasuredRule:
         """A rule with its rows and bits."""
         bits = theory_bits(len(rule), self.n_conditions)
         return _MeasuredRule(rule, self.table.holds(rule), bits)
 
-    def _reduced(self, rules: list[_MeasuredRule]) -> tuple[list[_MeasuredRule], float]:
-        """Rules without those, from the last on, that save no bits; bits of these."""
+    def _drop_useless(
+        self, rules: list[_MeasuredRule]
+    ) -> tuple[list[_MeasuredRule], float]:
+        """Rules that save bits, tested from the last on, and their bits in all."""
         n_rules = np.zeros(len(self.positive), dtype=np.intp)  # that hold for each row
         for rule in rules:
             n_rules += rule.mask
         covered = self.weights @ (n_rules > 0)
-        rule_bits, bits_of_errors = (
-            sum(r.bits for r in rules),
-            self._error_bits(covered),
-        )
+        rule_bits = sum(rule.bits for rule in rules)
+        bits_of_errors = self._error_bits(covered)
         selected: list[_MeasuredRule] = []
         for rule in reversed(rules):
             covered_without = covered - self.weights @ (rule.mask & (n_rules == 1))
@@ -238,13 +238,13 @@ class ClassRules:
 def _largest_gain(
     sums: NDArray[np.float64], precision: float, min_weight: float
 ) -> int | None:
-    """Position of the condition of the largest FOIL gain; None where none gains.
+    """Position of the condition of the largest FOIL gain; None if no condition gains.
 
-    The gain is p log2((p / t) / precision), for the weights p and t (`sums`) for which
-    the condition holds too, and the precision of the rule before.
+    The gain is p log2((p / t) / precision), with the weights p and t (`sums`) where the
+    condition holds in addition to the rule, and the `precision` of the rule before.
     """
     p, t = sums
-    # Gains below rounding are none; of equal gains the first counts.
+    # Gains below rounding do not count; of equal gains the first counts.
     is_better = p > precision * t * (1 + _ROUNDING)
     allowed = np.flatnonzero((p >= min_weight) & is_better)
     if not len(allowed):
@@ -276,7 +276,7 @@ def ripper(
     weights : ndarray of shape (n_rows,)
         Weights of the rows.
     class_weights : ndarray of shape (n_classes,)
-        Factors of the weights, but for the order of the classes.
+        Factors of the weights; the order of the classes ignores them.
     prune : bool
         Whether rules are pruned and optimized.
     n_optimizations : int
@@ -304,7 +304,9 @@ def ripper(
         remaining = table.take(index)
         min_of_class = min_weight * class_weights[label]
         search = ClassRules(remaining, positive, weights, min_of_class, random)
-        class_rules = search.pruned(n_optimizations) if prune else search.covering()
+        class_rules = (
+            search.find_pruned(n_optimizations) if prune else search.find_unpruned()
+        )
         rules += class_rules
         for rule in class_rules:
             weights = np.where(remaining.holds(rule), 0, weights)
@@ -348,14 +350,15 @@ def error_bits(
     covered, uncovered : float
         Weights of the rows that some rule, or none, holds for.
     false_positive, false_negative : float
-        Weights of those among them that are of another class, and of the class.
+        Weight of the covered rows that are of another class, and of the uncovered rows
+        that are of the class.
     share : float
-        Share of errors expected among the covered rows; that of the class.
+        Share of errors expected among the covered rows: the share of the class.
     """
     errors = false_positive + false_negative
     positive_rate = false_positive / covered if covered else 0
     negative_rate = false_negative / uncovered if uncovered else 0
-    # The larger side has a rate that the class's share implies, the other its own.
+    # The rate of the larger side follows from the class's share, the other is its own.
     if covered > uncovered:
         positive_rate = share * errors / covered
     else:

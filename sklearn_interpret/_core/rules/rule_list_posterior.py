@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 # follow each other in a chain differ in one rule (benchmarks/bench_rules.py).
 _MAX_CACHED = 2**22
 # Logarithmic posteriors that differ by less are equal: sums of thousands of logarithms
-# are rounded to 1e-12, such as those of lists whose rules decide on the same rows.
+# are rounded to 1e-12, as for lists whose rules decide on the same rows.
 _ROUNDING = 1e-9
-# Shares of the steps of a chain that move a rule, and that move or replace one; others
-# insert one. Chosen by hand; any shares sample the same posterior.
+# Shares of the steps of a chain that move a rule, and that move or replace one; the
+# other steps insert one. Chosen by hand; any shares sample the same posterior.
 _MOVING_STEPS, _REPLACING_STEPS = 0.2, 0.6
 # Variance between chains, relative to their size, that is rounding.
 _NO_VARIANCE = 1e-20
@@ -36,8 +36,8 @@ _NO_VARIANCE = 1e-20
 class _SetLikelihoods:
     """Dirichlet-multinomial log-likelihoods of sets of rows.
 
-    A set is a whole number whose bits are those of its words: operations on these take
-    less time than on short arrays.
+    A set is a whole number with the bits of its words: operations on whole numbers take
+    less time than operations on short arrays.
     """
 
     def __init__(self, mined: MinedRules, alpha: float) -> None:
@@ -61,12 +61,12 @@ class _SetLikelihoods:
 
     def within(self, rows: int) -> NDArray[np.float64]:
         """Log-likelihoods of the rows of a set for which each rule holds."""
-        return self._of_sums(self._sums_within(rows))
+        return self._log_likelihoods(self._sums_within(rows))
 
     def without(self, rows: int) -> NDArray[np.float64]:
-        """Log-likelihoods of the other rows of the set."""
+        """Log-likelihoods of the rows of a set for which each rule does not hold."""
         total = np.array(self._class_sums(rows))[:, None]
-        return self._of_sums(total - self._sums_within(rows))
+        return self._log_likelihoods(total - self._sums_within(rows))
 
     def _class_sums(self, rows: int) -> list[int]:
         """Weight of each class in a set, in units."""
@@ -80,7 +80,7 @@ class _SetLikelihoods:
         words = rows.to_bytes(8 * len(self.sets), "little")
         return self.rows.sums(self.sets, np.frombuffer(words, np.uint64))
 
-    def _of_sums(self, sums: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _log_likelihoods(self, sums: NDArray[np.intp]) -> NDArray[np.float64]:
         """Log-likelihoods of sums (n_classes, n_rules), in units."""
         logs = self._total_terms.take(sums.sum(axis=0))
         for class_sums in sums:
@@ -148,7 +148,7 @@ class RuleListPosterior:
             n_left = self._n_of_size.copy()  # rules of each size
             log = len(sizes) * np.log(self.length_prior) - gammaln(len(sizes) + 1)
             for size in sizes:
-                # The chance of the size among those left, and of one of its rules.
+                # The chance of the size among sizes with rules left, and of one rule.
                 log += self._size_logs[size] - np.log(n_left[size])
                 log -= np.logaddexp.reduce(self._size_logs[n_left > 0])
                 n_left[size] -= 1
@@ -157,14 +157,14 @@ class RuleListPosterior:
 
     def log_posterior(self, rules: list[int]) -> float:
         """Logarithmic posterior of a list."""
-        log_likelihood = sum(map(self._log, self._captured(rules)))
+        log_likelihood = sum(map(self._log, self._captured_rows(rules)))
         return log_likelihood + self.log_prior(self._sizes_of(rules))
 
     def _sizes_of(self, rules: list[int]) -> tuple[int, ...]:
         """Numbers of conditions of the rules of a list."""
         return tuple(self._sizes[rules].tolist())
 
-    def _captured(self, rules: list[int]) -> list[int]:
+    def _captured_rows(self, rules: list[int]) -> list[int]:
         """Rows that each rule, and the default, decides on."""
         undecided, sets = self._everything, []
         for rule in rules:
@@ -173,19 +173,19 @@ class RuleListPosterior:
             undecided ^= captured
         return [*sets, undecided]
 
-    def moves(
+    def log_posteriors_of_moves(
         self, rules: list[int], rule: int, power: float = 1.0
     ) -> NDArray[np.float64]:
         """Logarithmic posteriors of a list with a rule inserted at each position.
 
         The likelihood is raised to a power.
         """
-        captured = self._captured(rules)
+        captured = self._captured_rows(rules)
         rule_set = self._set_of_rule[rule]
         overlaps = [rows & rule_set for rows in captured]
         logs_without = [self._log(rows & ~rule_set) for rows in captured]
-        # For each position: of earlier rules, the inserted one, and later ones, of all
-        # of which it takes rows.
+        # For each position: the log-likelihoods of earlier rules, of the inserted rule,
+        # and of later rules, which lose the rows that the inserted rule takes.
         earlier = [0.0, *accumulate(map(self._log, captured[:-1]))]
         inserted = map(self._log, list(accumulate(reversed(overlaps), or_))[::-1])
         later = list(accumulate(reversed(logs_without)))[::-1]
@@ -196,10 +196,10 @@ class RuleListPosterior:
             logs[i] = power * sum(terms) + log_prior
         if power == 1:
             best = int(logs.argmax())
-            self.note(logs[best], self.inserted(rules, best, rule))
+            self.keep_if_best(logs[best], self.insert_rule(rules, best, rule))
         return logs
 
-    def insertions(
+    def log_posteriors_of_insertions(
         self, rules: list[int], position: int, power: float = 1.0
     ) -> NDArray[np.float64]:
         """Logarithmic posteriors of a list with each rule inserted, and of the list.
@@ -209,13 +209,13 @@ class RuleListPosterior:
         Returns
         -------
         ndarray of shape (n_rules + 1,)
-            One for each rule, minus infinity for those in the list, and for the list.
+            One for each rule, minus infinity if it is in the list; then the list's own.
         """
-        captured = self._captured(rules)
+        captured = self._captured_rows(rules)
         logs_now, later = list(map(self._log, captured)), captured[position:]
         logs = np.empty(self.sets.shape[1] + 1)
         logs[:-1] = sum(logs_now[:position]) + self._logs_within(reduce(or_, later))
-        # An inserted rule takes rows of later ones, which decide on their other rows.
+        # Later rules decide on the rows that the inserted rule does not take.
         for rows in later:
             logs[:-1] += self._logs_without(rows)
         logs[-1] = sum(logs_now)
@@ -231,16 +231,16 @@ class RuleListPosterior:
         logs[-1] += self.log_prior(sizes)
         if power == 1:
             best = int(logs.argmax())
-            self.note(logs[best], self.inserted(rules, position, best))
+            self.keep_if_best(logs[best], self.insert_rule(rules, position, best))
         return logs
 
-    def note(self, log: float, rules: list[int]) -> None:
-        """Keep a list if it is the best one so far; of equal ones the first."""
+    def keep_if_best(self, log: float, rules: list[int]) -> None:
+        """Keep a list if it is the best one so far; the first of equal lists stays."""
         if log > self.best[0] + _ROUNDING:
             self.best = log, rules
 
-    def inserted(self, rules: list[int], position: int, rule: int) -> list[int]:
-        """A list with a rule inserted, or as it is: a position in `insertions`."""
+    def insert_rule(self, rules: list[int], position: int, rule: int) -> list[int]:
+        """A list with a rule inserted; unchanged if `rule` is the number of rules."""
         if rule == self.sets.shape[1]:
             return rules
         return [*rules[:position], rule, *rules[position:]]
@@ -285,11 +285,11 @@ def gibbs_chain(
     rules = list(first)
     for step in range(1, n_steps + 1):
         current_power = power ** (1 - step / n_steps)
-        rules, log = _step(posterior, rules, random, current_power)
+        rules, log = _gibbs_step(posterior, rules, random, current_power)
         yield tuple(rules), log
 
 
-def _step(
+def _gibbs_step(
     posterior: RuleListPosterior,
     rules: list[int],
     random: np.random.RandomState,
@@ -297,11 +297,11 @@ def _step(
 ) -> tuple[list[int], float]:
     """A Gibbs step: a list of a set of lists, drawn with its posterior probability.
 
-    Such a step leaves the posterior as it is, if each list of the set would have drawn
-    the same set with the same probability. The sets are of a rule moved to any
-    position; of any rule, or none, in the place of one rule, each of which is chosen
-    with probability 1 / length; or of any rule, or none, at a new position, with
-    1 / (length + 1) each.
+    A step keeps the posterior unchanged if each list of the set would have drawn the
+    same set with the same probability. A set holds the lists with one rule moved to any
+    position; with any rule, or none, in the place of one rule, which is chosen with
+    probability 1 / length; or with any rule, or none, at a new position, which is
+    chosen with probability 1 / (length + 1).
     """
     kind, length = random.random_sample(), len(rules)
     inserts, moves = kind >= _REPLACING_STEPS, kind < _MOVING_STEPS
@@ -310,15 +310,15 @@ def _step(
     position = random.randint(length + inserts)
     shorter = rules if inserts else rules[:position] + rules[position + 1 :]
     if moves:
-        logs = posterior.moves(shorter, rules[position], power)
-        chosen = _draw(logs, random)
-        return posterior.inserted(shorter, chosen, rules[position]), logs[chosen]
-    logs = posterior.insertions(shorter, position, power)
-    chosen = _draw(logs, random)
-    return posterior.inserted(shorter, position, chosen), logs[chosen]
+        logs = posterior.log_posteriors_of_moves(shorter, rules[position], power)
+        chosen = _draw_position(logs, random)
+        return posterior.insert_rule(shorter, chosen, rules[position]), logs[chosen]
+    logs = posterior.log_posteriors_of_insertions(shorter, position, power)
+    chosen = _draw_position(logs, random)
+    return posterior.insert_rule(shorter, position, chosen), logs[chosen]
 
 
-def _draw(logs: NDArray[np.float64], random: np.random.RandomState) -> int:
+def _draw_position(logs: NDArray[np.float64], random: np.random.RandomState) -> int:
     """Draw a position, with probabilities proportional to the exponentials."""
     sums = np.exp(logs - logs.max()).cumsum()
     return int(sums.searchsorted(random.random_sample() * sums[-1], side="right"))

@@ -6,8 +6,8 @@ each sum; a sum at a point adds up the gains of the boxes that the point lies in
 (:class:`CellConstraints`).
 
 `BoxSums.near_point` is a heuristic: a beam search leads from the origin to the needs
-(`attained`), descents exchange single cells for cheaper ones (`descended`), refinements
-exchange two at a time (`refined`). :mod:`programs` finds the cheapest point.
+(`reach_needs`), descents exchange single cells for cheaper ones (`descend`), and then
+two cells at a time (`exchange_pairs`). :mod:`programs` finds the cheapest point.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 # Points whose profiles are in memory together, and points that a beam search keeps:
 # more take more memory and time, and hardly lower the costs. Chosen by hand.
 _BLOCK = 16
-# Starts that are descended from: more take time, fewer miss cheaper points.
+# Largest number of starts of descents: more take time, fewer miss cheaper points.
 _STARTS = 16
 # The cheapest results of the descents, which are refined while there is time.
 _REFINED = 12
@@ -117,8 +117,8 @@ class CellConstraints:
         up, down = np.split(solution.x, 2)
         shifts = up - down
         shifts = np.where(self.is_integer, np.rint(shifts), shifts)
-        # The solver misses constraints by its tolerance: shifts that are not whole
-        # units are extended, by the share of them that makes up for that.
+        # The solver misses constraints by its tolerance: shifts that are not in whole
+        # units are extended in proportion, until the constraints are met.
         fractional = np.where(self.is_integer, 0, shifts)
         excess = self.coefficients @ shifts - slack
         reductions = -(self.coefficients @ fractional)
@@ -137,9 +137,9 @@ class CellConstraints:
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64], float]]:
         """Rows of a program: variables, coefficients, upper limits of the sums.
 
-        The values of cells are written as that of the first cell plus the differences
-        between neighbours, each times the variable that says whether the point lies
-        beyond. All rows are scaled to a largest coefficient of about 1.
+        The value of a column is written as the value of its first cell plus differences
+        between neighbouring cells, each times the variable that says whether the point
+        lies beyond it. All rows are scaled to a largest coefficient of about 1.
 
         Parameters
         ----------
@@ -185,8 +185,9 @@ class _FlatCells(NamedTuple):
 class _Conditions(NamedTuple):
     """Conditions of boxes: one for each column of which a box does not span all cells.
 
-    The first turn holds the first condition of each box, the second turn the second one
-    of those that have more, and so on; the boxes with most conditions are in front.
+    They are ordered by turns: the first turn holds the first condition of each box, the
+    second turn the second condition of each box with two or more, and so on. In each
+    turn the boxes with most conditions come first.
     """
 
     box: NDArray[np.intp]
@@ -196,7 +197,7 @@ class _Conditions(NamedTuple):
     turn_start: NDArray[np.intp]  # positions at which turns begin
 
     def by_turn(self, missed: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
-        """Columns (n, n_conditions) of a mask, split into turns."""
+        """The columns of a mask (n, n_conditions), split into turns."""
         return np.split(missed, self.turn_start[1:], axis=1)
 
 
@@ -210,9 +211,10 @@ class BoxSums:
     Parameters
     ----------
     costs : list of ndarray
-        Costs of the cells of each column; infinite for those that may not be taken.
+        Costs of the cells of each column; infinite for forbidden cells.
     origin : ndarray of shape (p,), intp
-        The cells that cost nothing, or that have to be left, at infinite costs.
+        The cell of each column that costs nothing; or, at infinite costs, that has to
+        be left.
     tree : ndarray of shape (n_boxes,), intp
         Increasing.
     low, high : ndarray of shape (n_boxes, p), intp
@@ -247,6 +249,7 @@ class BoxSums:
 
     @cached_property
     def _flat(self) -> _FlatCells:
+        """The cells of all columns side by side."""
         starts = np.cumsum(self.sizes + 1) - self.sizes - 1
         costs = np.full((self.sizes + 1).sum(), np.inf)
         for start, cost in zip(starts, self.costs, strict=True):
@@ -256,6 +259,7 @@ class BoxSums:
 
     @cached_property
     def _conditions(self) -> _Conditions:
+        """The conditions of all boxes; at least one of each."""
         bounded = (self.low > 0) | (self.high < self.sizes - 1)
         bounded[:, :1] |= ~bounded.any(axis=1, keepdims=True)  # at least one per box
         n_conditions = bounded.sum(axis=1)
@@ -280,13 +284,14 @@ class BoxSums:
             gains=self.gains[boxes],
         )
 
-    def without(self, point: NDArray[np.intp]) -> BoxSums:
-        """The sums, where points in the same boxes as `point` never reach the needs.
+    def exclude_boxes_at(self, point: NDArray[np.intp]) -> BoxSums:
+        """The sums, changed so that no point in the same boxes as `point` suffices.
 
         One more tree subtracts from the sums in the intersection of these boxes alone.
         """
-        around = ((self.low <= point) & (point <= self.high)).all(axis=1)
-        first, last = self.low[around].max(axis=0), self.high[around].min(axis=0)
+        hold_point = ((self.low <= point) & (point <= self.high)).all(axis=1)
+        first = self.low[hold_point].max(axis=0)
+        last = self.high[hold_point].min(axis=0)
         # Column by column, boxes are cut off below and above the intersection.
         inner = np.array([np.zeros_like(self.sizes), self.sizes - 1])
         outside = []
@@ -311,18 +316,18 @@ class BoxSums:
 
     def least_costs(self) -> NDArray[np.float64]:
         """Least costs of the cells of each box in each column, (n_boxes, p)."""
-        least = np.empty(self.low.shape)
+        least_costs = np.empty(self.low.shape)
         for j, (cost, origin) in enumerate(zip(self.costs, self.origin, strict=True)):
             low, high = self.low[:, j], self.high[:, j]
             falls, rises = cost[1:] <= cost[:-1], cost[1:] >= cost[:-1]
             # Costs that rise away from the origin are least at the nearest cell.
             if falls[:origin].all() and rises[origin:].all():
-                least[:, j] = cost[np.clip(origin, low, high)]
+                least_costs[:, j] = cost[np.clip(origin, low, high)]
                 continue
             cells = np.arange(len(cost))
             within = (cells >= low[:, None]) & (cells <= high[:, None])
-            least[:, j] = np.where(within, cost, np.inf).min(axis=1)
-        return least
+            least_costs[:, j] = np.where(within, cost, np.inf).min(axis=1)
+        return least_costs
 
     def within_cost(self, most: float) -> BoxSums:
         """The sums over the boxes that points up to a cost may lie in."""
@@ -346,10 +351,10 @@ class BoxSums:
         sums = np.empty((len(points), len(self.needs)))
         for start in range(0, len(points), _BLOCK):
             block = slice(start, start + _BLOCK)
-            sums[block] = self._sums_of_met(self._missed(points[block])[1]).T
+            sums[block] = self._sums_of_met(self._missed_conditions(points[block])[1]).T
         return sums
 
-    def missing(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
+    def shortfalls(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
         """Shortfall of the sums at points (n, p), over all needs: (n,)."""
         return np.maximum(self.needs - self.sums(points), 0).sum(axis=1)
 
@@ -361,23 +366,23 @@ class BoxSums:
 
     def holds(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the sums at points reach their needs, with few changed columns."""
-        return self.holds_but_for_changes(points) & self._few_changes(points)
+        return self.holds_but_for_changes(points) & self._within_change_limits(points)
 
     def holds_but_for_changes(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the sums at points reach the needs."""
         return np.all(self.sums(points) >= self.needs, axis=1)
 
-    def _few_changes(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def _within_change_limits(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the changed columns of points are within their limits."""
         weights = (points != self.origin) @ self.change_weights.T
         return np.all(weights <= self.change_limits, axis=1)
 
-    def _missed(
+    def _missed_conditions(
         self, points: NDArray[np.intp]
     ) -> tuple[NDArray[np.bool_], NDArray[np.integer]]:
-        """Mask (n, n_conditions) of those that points miss, and their numbers by box.
+        """Mask (n, n_conditions) of conditions that points miss, and numbers of them.
 
-        Numbers (n, n_boxes) are in the order of the first conditions of boxes.
+        The numbers (n, n_boxes) are in the order of the first conditions of boxes.
         """
         conditions = self._conditions
         low, high = conditions.low, conditions.high
@@ -397,7 +402,7 @@ class BoxSums:
         """
         starts, n_flat = self._flat.start, len(self._flat.cost)
         n_points, n_columns = points.shape
-        missed, n_missed = self._missed(points)
+        missed, n_missed = self._missed_conditions(points)
         # The cell of one column decides on boxes whose other conditions are all met.
         decides = [
             n_missed[:, : turn.shape[1]] == turn
@@ -439,23 +444,24 @@ class BoxSums:
             is_origin = np.zeros(len(cell_costs), dtype=bool)
             is_origin[starts + self.origin] = True
             changed, weights = points != self.origin, self.change_weights.T
-            total = changed @ weights
-            after = (total[:, None] - changed[:, :, None] * weights)[:, column]
+            before = changed @ weights
+            # The column leaves its cell, and is changed unless its new cell is origin.
+            after = (before[:, None] - changed[:, :, None] * weights)[:, column]
             after += ~is_origin[:, None] * weights[column]
-            # Points with too many changes may lower them.
-            fewer = after < total[:, None]
-            costs[~((after <= self.change_limits) | fewer).all(axis=2)] = np.inf
+            # Points beyond the limits may come closer to them.
+            is_less = after < before[:, None]
+            costs[~((after <= self.change_limits) | is_less).all(axis=2)] = np.inf
         costs[~enough] = np.inf
         best = costs.argmin(axis=1)
         cost = costs[np.arange(len(points)), best]
         return column[best], best - starts[column[best]], cost
 
-    def descended(
+    def descend(
         self, points: NDArray[np.intp], end: float = np.inf
     ) -> NDArray[np.intp]:
-        """Points at which the sums reach the needs, after exchanges that save cost.
+        """Exchange single cells of points that reach the needs, while that saves cost.
 
-        One cell is exchanged at a time, until none saves cost, or the time `end`.
+        One cell of each point is exchanged at a time, until the time `end` at most.
         """
         points = points.copy()
         costs = self.cost(points)
@@ -469,11 +475,11 @@ class BoxSums:
             costs[active] = new_costs[better]
         return points
 
-    def attained(self, points: NDArray[np.intp]) -> NDArray[np.intp] | None:
+    def reach_needs(self, points: NDArray[np.intp]) -> NDArray[np.intp] | None:
         """A point that reaches the needs, by exchanges of single cells, or None.
 
-        A beam search at any cost, from points (n, p): it keeps one point of each of the
-        smallest shortfalls.
+        A beam search from points (n, p), without regard to costs: it keeps one point of
+        each of the smallest shortfalls.
         """
         starts, cell_costs, column = self._flat
         smallest, idle_rounds = np.inf, 0
@@ -494,11 +500,13 @@ class BoxSums:
             smallest = min(rising[0], smallest)
         return None
 
-    def refined(self, point: NDArray[np.intp], end: float = np.inf) -> NDArray[np.intp]:
-        """A point after exchanges of two cells together that save cost.
+    def exchange_pairs(
+        self, point: NDArray[np.intp], end: float = np.inf
+    ) -> NDArray[np.intp]:
+        """Exchange two cells of a point together, while that saves cost.
 
-        The first saves cost, the second makes up for the needs that it misses.
-        Exchanges and descents alternate until none saves cost, or the time `end`.
+        The first exchange saves cost, the second one makes up for the needs that the
+        first one misses. Exchanges and descents alternate, at most until `end`.
         """
         while monotonic() < end:
             cost = self.cost(point[None])[0]
@@ -506,7 +514,7 @@ class BoxSums:
             better = boxes._better_by_two(point, cost, end)
             if better is None:
                 break
-            point = boxes.descended(better[None], end)[0]
+            point = boxes.descend(better[None], end)[0]
         return point
 
     def _better_by_two(
@@ -514,14 +522,15 @@ class BoxSums:
     ) -> NDArray[np.intp] | None:
         """A point cheaper than `cost` by exchanges of two cells; None if not found."""
         # Exchanges of two cells enter no boxes with more missed conditions.
-        few = np.flatnonzero(self._missed(point[None])[1][0] <= 2)
-        near = self.take(np.sort(self._conditions.box[few]))
-        trials = near._cheaper_by_one(point)
+        _, n_missed = self._missed_conditions(point[None])
+        near_positions = np.flatnonzero(n_missed[0] <= 2)
+        near_boxes = self.take(np.sort(self._conditions.box[near_positions]))
+        trials = near_boxes._cheaper_by_one(point)
         for start in range(0, len(trials), _BLOCK):
             if monotonic() > end:
                 return None
             block = trials[start : start + _BLOCK]
-            columns, cells, new_costs = near._best_exchanges(block)
+            columns, cells, new_costs = near_boxes._best_exchanges(block)
             best = new_costs.argmin()
             if new_costs[best] < cost * (1 - _SAME_COST):
                 better = block[best].copy()
@@ -555,8 +564,8 @@ class BoxSums:
     ) -> NDArray[np.intp] | None:
         """A cheap point that reaches the needs, from starts (n, p) and the origin.
 
-        None where none is found. The `_ALWAYS_REFINED` cheapest points are refined
-        until `stop`, others until `end`.
+        None where no point is found. Pairs of cells are exchanged in the
+        `_ALWAYS_REFINED` cheapest points until `stop`, in other points until `end`.
         """
         starts = self._feasible_starts(starts)
         # Cells of the origin that have to be left are exchanged for the cheapest.
@@ -564,7 +573,7 @@ class BoxSums:
             cell if np.isfinite(cost[cell]) else cost.argmin()
             for cell, cost in zip(self.origin, self.costs, strict=True)
         ]
-        attained = self.attained(np.array([near_origin]))
+        attained = self.reach_needs(np.array([near_origin]))
         # A column that has to change may have no cell for it.
         if attained is not None and np.isfinite(self.cost(attained[None])[0]):
             starts = np.vstack([attained, starts])
@@ -572,20 +581,20 @@ class BoxSums:
             return None
         if monotonic() > stop:
             starts = starts[:1]
-        points = np.unique(self.descended(starts, stop), axis=0)
-        points = points[self._few_changes(points)]
+        points = np.unique(self.descend(starts, stop), axis=0)
+        points = points[self._within_change_limits(points)]
         if not len(points):
             return None
         points = points[np.argsort(self.cost(points), kind="stable")[:_REFINED]]
         n_always = _ALWAYS_REFINED if len(self.tree) <= _MANY_BOXES else 1
         for k, point in enumerate(points):
             if k < n_always or monotonic() < end:
-                points[k] = self.refined(point, stop)
+                points[k] = self.exchange_pairs(point, stop)
         if self.constraints is not None:
-            # Descents don't see what constraints cost: starts may be cheaper in all.
+            # Descents ignore costs of constraints: with them, starts may be cheaper.
             points = np.concatenate([points, starts])
             points = points[self.holds(points)]
-        return self._cheapest(points)
+        return self._cheapest_point(points)
 
     def _feasible_starts(self, starts: NDArray[np.intp]) -> NDArray[np.intp]:
         """The `_STARTS` cheapest starts at which the sums reach their needs."""
@@ -599,24 +608,24 @@ class BoxSums:
                 feasible = np.vstack([feasible, reaching])
         return feasible[:_STARTS]
 
-    def _cheapest(self, points: NDArray[np.intp]) -> NDArray[np.intp] | None:
+    def _cheapest_point(self, points: NDArray[np.intp]) -> NDArray[np.intp] | None:
         """The point of least total cost; None if constraints exclude all."""
-        costs, best, least = self.cost(points), None, np.inf
+        costs, cheapest, least_cost = self.cost(points), None, np.inf
         for k in np.argsort(costs, kind="stable"):
-            if costs[k] >= least:  # the total cost is no less
+            if costs[k] >= least_cost:  # the total cost is no less
                 break
-            total = self.total_cost(points[k])
-            if total < least:
-                best, least = points[k], total
-        return best
+            total_cost = self.total_cost(points[k])
+            if total_cost < least_cost:
+                cheapest, least_cost = points[k], total_cost
+        return cheapest
 
-    def widened(
+    def widen_box(
         self, low: NDArray[np.intp], high: NDArray[np.intp], columns: Iterable[int]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """A wider box, from cells `low` (p,) to `high` (p,), that reaches all needs.
 
-        Each side of some columns is moved by one cell in turn, until none can be: the
-        least gains of each tree within the wider box are enough.
+        Each side of some columns is moved by one cell in turn, as long as the least
+        gains of the trees within the wider box reach the needs.
         """
         low, high = low.copy(), high.copy()
         n_missed = ((self.low > high) | (self.high < low)).sum(axis=1)
@@ -633,8 +642,8 @@ class BoxSums:
                 entered = ends[:, j] == cell
                 met = (n_missed == entered)[:, None]
                 gains = np.where(met, self.gains, np.inf)
-                least = np.minimum.reduceat(gains, starts, axis=0).sum(axis=0)
-                if (least >= self.needs).all():
+                least_sums = np.minimum.reduceat(gains, starts, axis=0).sum(axis=0)
+                if (least_sums >= self.needs).all():
                     side[j] = cell
                     n_missed -= entered
                     wider.append((j, step))

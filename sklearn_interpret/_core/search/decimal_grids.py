@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Significant digits of a column's largest value that steps keep at least, where its
-# numbers have more: those that are printed by default, and that single precision holds.
+# numbers have more: as many as are printed by default, and as single precision holds.
 _DIGITS = 6
-# Digits of the column's spread that they keep at least: steps of 1e-3 of the spread
+# Digits of the column's spread that steps keep at least: steps of 1e-3 of the spread
 # hardly lengthen the distances to counterfactuals.
 _SPREAD_DIGITS = 3
 # Larger powers of ten are not exact in double precision.
@@ -31,9 +31,9 @@ def decimal_step(values: NDArray[np.float64], dtype: np.dtype, spread: float) ->
     values : ndarray of shape (n,)
         Numbers of the column, NaN where they are missing.
     dtype : numpy dtype
-        The dtype whose numbers they are.
+        The dtype of the column.
     spread : float
-        Their spread.
+        Spread of the values.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def decimal_step(values: NDArray[np.float64], dtype: np.dtype, spread: float) ->
     by_digits = int(np.floor(np.log10(largest))) + 1 - _DIGITS
     by_spread = int(np.floor(np.log10(spread))) - _SPREAD_DIGITS
     step = max(min(by_digits, by_spread), finest)
-    # A coarser step will do if all numbers are its multiples.
+    # A coarser step is enough if all numbers are multiples of it.
     for exponent in (0, *range(-1, step, -1)):
         grid = DecimalGrid.of([_power_of_ten(exponent)], [dtype])
         # Few values refute most exponents.
@@ -77,7 +77,7 @@ def _power_of_ten(exponent: int) -> float:
 class DecimalGrid:
     """Multiples of a step by column; all numbers where the step is zero.
 
-    Each is the number of the column's dtype that is nearest to the decimal.
+    A multiple is the number of the column's dtype that is nearest to the decimal.
 
     Parameters
     ----------

@@ -23,14 +23,14 @@ _SAME = 1e-7
 # Options of `milp`. Limits of nodes and seconds, chosen by hand: narrow intervals of
 # sums of many columns would take hours. The gap is below `_SAME`.
 _OPTIONS = {"node_limit": 2000, "time_limit": 5.0, "mip_rel_gap": 1e-9}
-# Statuses of milp: optimal, infeasible. Those of limits differ between versions.
+# Statuses of milp: optimal, infeasible. Statuses of limits differ between versions.
 _DECIDED = 0, 2
 # Moves of lower costs count as moves of this, so that gains per cost stay finite.
 _LEAST_COST = 1e-200
 
 
 class UnsolvedError(Exception):
-    """An integer program reached its limit; `units` are the best so far, or None."""
+    """An integer program reached a limit; `units` are its best so far, or None."""
 
     def __init__(self, units: _Array | None) -> None:
         super().__init__()
@@ -48,15 +48,15 @@ class Moves:
     costs : ndarray of shape (n_moves,)
         Costs of a unit.
     most : ndarray of shape (n_moves,)
-        Largest numbers of units; may be infinite.
+        Largest number of units of each move; may be infinite.
     is_integer : ndarray of shape (n_moves,), bool
         Mask of moves that are made in whole units.
     column : ndarray of shape (n_moves,), intp
         The column that each move changes.
     exclusive : ndarray of shape (n_moves,), bool
-        Moves that exclude others of their column.
+        Mask of moves that exclude each other if they are of the same column.
     after : ndarray of shape (n_moves,), intp
-        The exclusive move that each needs to have been made; -1 for none.
+        The exclusive move that must be made before each; -1 where there is none.
     """
 
     gains: _Array
@@ -68,46 +68,51 @@ class Moves:
     after: NDArray[np.intp]
 
     def least_cost(self) -> float:
-        """The least cost of any moves at all; zero if some can be small."""
-        first = (self.most > 0) & (self.after < 0)
-        return self.costs[first].min(initial=np.inf) * self.is_integer[first].all()
+        """The least cost of any first move; zero if some first move can be small."""
+        is_first = (self.most > 0) & (self.after < 0)
+        least_unit = self.costs[is_first].min(initial=np.inf)
+        return least_unit * self.is_integer[is_first].all()
 
-    def cheapest(self, needs: _Array, weights: _Array, limits: _Array) -> _Array | None:
+    def cheapest_units(
+        self, needs: _Array, weights: _Array, limits: _Array
+    ) -> _Array | None:
         """Units (n_moves,) of moves so that functions rise by `needs` (m,), or None.
 
         `weights` (k, n_columns) of moved columns add up to `limits` (k,) at most.
         """
-        units = self._by_rate(needs)
-        if units is not None and self._few_moved(units, weights, limits):
+        units = self._take_by_rate(needs)
+        if units is not None and self._within_limits(units, weights, limits):
             return units
-        units = self._solved(self.costs, needs, weights, limits)
-        return None if units is None else self.completed(units, needs)
+        units = self._solve_program(self.costs, needs, weights, limits)
+        return None if units is None else self.cover_shortfalls(units, needs)
 
-    def fewest(self, needs: _Array, weights: _Array, limits: _Array) -> int | None:
+    def fewest_columns(
+        self, needs: _Array, weights: _Array, limits: _Array
+    ) -> int | None:
         """The least number of moved columns that is enough, or None."""
-        units = self._by_rate(needs)
+        units = self._take_by_rate(needs)
         if (
             units is None
             or self.n_moved(units) > 1
-            or not self._few_moved(units, weights, limits)
+            or not self._within_limits(units, weights, limits)
         ):
-            units = self._solved(None, needs, weights, limits)
+            units = self._solve_program(None, needs, weights, limits)
         return None if units is None else self.n_moved(units)
 
     def n_moved(self, units: _Array) -> int:
         """The number of columns that units of moves change."""
         return len(np.unique(self.column[units > 0]))
 
-    def _few_moved(self, units: _Array, weights: _Array, limits: _Array) -> bool:
+    def _within_limits(self, units: _Array, weights: _Array, limits: _Array) -> bool:
         """Whether the weights of moved columns are within their limits."""
         moved = np.unique(self.column[units > 0])
         return bool((weights[:, moved].sum(axis=1) <= limits).all())
 
-    def _by_rate(self, needs: _Array) -> _Array | None:
-        """Moves made to their end, the best gain per cost first.
+    def _take_by_rate(self, needs: _Array) -> _Array | None:
+        """Units of moves made to their end, the best gain per cost first.
 
-        These are the cheapest where one function has to rise and the other conditions
-        hold; else None.
+        They are the cheapest where one function alone has to rise. None where several
+        have to, or where these units break another condition.
         """
         if (needs > 0).sum() != 1:
             return None
@@ -131,12 +136,12 @@ class Moves:
         return None if fails else units
 
     def _rates(self, gains: _Array) -> _Array:
-        """Gains (n_moves, m) per cost; some moves cost nothing."""
+        """Gains (n_moves, m) per cost, finite where a move costs nothing."""
         with np.errstate(over="ignore"):
             return gains / np.maximum(self.costs, _LEAST_COST)[:, None]
 
-    def completed(self, units: _Array, needs: _Array) -> _Array:
-        """Units extended where functions lack a little of their needs."""
+    def cover_shortfalls(self, units: _Array, needs: _Array) -> _Array:
+        """Units, raised where functions lack a little of their needs by rounding."""
         units = units.copy()
         # Moves that are made, or whose earlier move is.
         begun = (units > 0) | ((self.after >= 0) & (units[self.after] > 0))
@@ -150,13 +155,13 @@ class Moves:
                 units[move] = min(units[move] + added, self.most[move])
         return units
 
-    def _solved(
+    def _solve_program(
         self, costs: _Array | None, needs: _Array, weights: _Array, limits: _Array
     ) -> _Array | None:
-        """Units from a mixed-integer program; of the fewest columns without costs.
+        """Units of least cost, or without `costs` of the fewest columns; or None.
 
-        Its variables are the units of the moves and, for each column that has moves,
-        whether it moves.
+        The variables of the mixed-integer program are the units of the moves and, for
+        each column that has moves, whether it moves.
         """
         n_moves = len(self.costs)
         columns, position = np.unique(self.column, return_inverse=True)
@@ -171,14 +176,16 @@ class Moves:
         entrances = np.unique(self.after[later])
         # Older solvers fail on whole units without an end.
         entering = np.abs(self.gains[entrances] / sizes).sum(axis=0)
-        ends = np.minimum(self.most, self._far(np.abs(needs / sizes) + entering, sizes))
+        ends = np.minimum(
+            self.most, self._move_limits(np.abs(needs / sizes) + entering, sizes)
+        )
         most = np.where(self.is_integer | later | counts_columns, ends, self.most)
         rises = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
         constraints = [
             LinearConstraint(rises / sizes[:, None], needs / sizes, np.inf),
             *self._conditions(most, counts_columns, weights, limits),
         ]
-        best, least = None, np.inf
+        best_units, least_cost = None, np.inf
         while True:
             solution = milp(
                 objective,
@@ -189,24 +196,26 @@ class Moves:
             )
             if solution.status not in _DECIDED:
                 units = None if solution.x is None else solution.x[:n_moves]
-                raise UnsolvedError(best if units is None else self._rounded(units))
-            if solution.x is None or solution.fun >= least:
-                return best
-            units = self._rounded(solution.x[:n_moves])
+                if units is not None:
+                    best_units = self._round_units(units)
+                raise UnsolvedError(best_units)
+            if solution.x is None or solution.fun >= least_cost:
+                return best_units
+            units = self._round_units(solution.x[:n_moves])
             if not (counts_columns or later.any()):
                 return units
-            # The solver's tolerance lets closed columns, and those not entered, move a
-            # little: solve again without these.
+            # The solver's tolerance lets closed columns, and columns that are not
+            # entered, move a little: solve again without them.
             is_open = solution.x[n_moves:] > 0.5
             entered = np.zeros(n_moves)
             entered[entrances] = units[entrances]
             usable = is_open[position] if counts_columns else np.ones(n_moves, bool)
-            units = self._solved_after(entered, usable, needs)
-            if units is not None and (costs is None or units @ costs < least):
-                best = units
-                least = float(solution.fun if costs is None else units @ costs)
-            if least <= solution.fun * (1 + _SAME):
-                return best
+            units = self._solve_after_entrances(entered, usable, needs)
+            if units is not None and (costs is None or units @ costs < least_cost):
+                best_units = units
+                least_cost = float(solution.fun if costs is None else units @ costs)
+            if least_cost <= solution.fun * (1 + _SAME):
+                return best_units
             # Another entrance is made or left out, or another column opened.
             differs = np.zeros(len(objective))
             differs[entrances] = 1 - 2 * entered[entrances]
@@ -218,10 +227,11 @@ class Moves:
     def _conditions(
         self, most: _Array, counts_columns: bool, weights: _Array, limits: _Array
     ) -> Iterator[LinearConstraint]:
-        """Which moves of the program of `_solved` may be made together.
+        """Constraints on which moves of `_solve_program` may be made together.
 
-        Columns move if they are counted as moved, with `weights` (k, n_columns) up to
-        `limits`; moves follow those that they need; and exclusive moves exclude others.
+        Only columns that are counted as moved may move, and their `weights` (k,
+        n_columns) add up to `limits` at most; a move is made only after the move that
+        it needs; and of a column's exclusive moves at most one is made.
         """
         columns, position = np.unique(self.column, return_inverse=True)
         n_moves, moves = len(self.costs), np.arange(len(self.costs))
@@ -244,14 +254,14 @@ class Moves:
         once[position[self.exclusive], np.flatnonzero(self.exclusive)] = 1
         yield LinearConstraint(once, 0, 1)
 
-    def _rounded(self, units: _Array) -> _Array:
+    def _round_units(self, units: _Array) -> _Array:
         """Units with whole numbers where moves are made in whole units."""
         return np.where(self.is_integer, np.rint(units), units)
 
-    def _solved_after(
+    def _solve_after_entrances(
         self, entered: _Array, usable: NDArray[np.bool_], needs: _Array
     ) -> _Array | None:
-        """Units of usable moves, once the moves that they need are made or are not."""
+        """Units of usable moves, after the moves in `entered` have been made."""
         later, is_entrance = self.after >= 0, np.zeros(len(usable), dtype=bool)
         is_entrance[self.after[later]] = True
         is_excluded = self.exclusive & np.isin(self.column, self.column[entered > 0])
@@ -263,10 +273,10 @@ class Moves:
             after=np.full_like(self.after, -1),
         )
         needs = needs - entered @ self.gains
-        units = reduced._solved(self.costs, needs, np.empty((0, 0)), np.empty(0))
+        units = reduced._solve_program(self.costs, needs, np.empty((0, 0)), np.empty(0))
         return None if units is None else units + entered
 
-    def _far(self, needs: _Array, sizes: _Array) -> _Array:
+    def _move_limits(self, needs: _Array, sizes: _Array) -> _Array:
         """Limits of moves beyond any need, (n_moves,)."""
         gains = np.abs(self.gains / sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -275,7 +285,7 @@ class Moves:
         return np.maximum(1.0, np.ceil(_FAR_MULTIPLE * units))
 
 
-def shared_room(
+def share_slack(
     rooms: _Array, losses: _Array, slack: _Array, is_integer: NDArray[np.bool_]
 ) -> tuple[_Array, _Array]:
     """Sizes (n,) of moves by which no function loses more than its slack; slack left.
@@ -287,8 +297,8 @@ def shared_room(
     losses : ndarray of shape (n, m)
         Loss of each function per unit of each move.
     slack : ndarray of shape (m,)
-        The most that all moves together may take. Each has an equal share of the slack
-        that the moves before it leave.
+        The largest total loss of each function. Each move may use an equal share of the
+        slack that the moves before it leave.
     is_integer : ndarray of shape (n,), bool
         Mask of moves in whole units.
     """

@@ -4,9 +4,8 @@ All functions take many rows in one block. Boxes hold the origin: ``low <= 0 <= 
 
 In the norms 2 and inf the coordinates of the best step grow together from zero, in
 proportion to their slopes or all alike, each until it reaches the end of its room in
-the box: the step is that at the time when its norm, or its gain, is what is wanted. In
-the norm 1 one coordinate after the other goes to its end, that of the largest slope
-first.
+the box: the step ends at the time when its norm, or its gain, is what is wanted. In the
+norm 1 one coordinate after the other goes to its end, in the order of falling slopes.
 """
 
 import numpy as np
@@ -54,14 +53,14 @@ def farthest(
         return ends
     rates, room = _rates(slopes, low, high, norm)
     if norm == 1:
-        sizes = _in_order(np.abs(slopes), room, np.ones_like(room), radius)
+        sizes = _spend_in_order(np.abs(slopes), room, np.ones_like(room), radius)
     else:
         times = _time_when(rates**2, _end_times(room, rates), radius**2, squared=True)
         sizes = _sizes_at(times, rates, room)
     return np.copysign(sizes, slopes)
 
 
-def nearest_beyond(
+def shortest_steps(
     slopes: _Array, low: _Array, high: _Array, needs: _Array, norm: float
 ) -> tuple[_Array, NDArray[np.bool_]]:
     """The shortest steps that gain their needs, within boxes.
@@ -86,20 +85,20 @@ def nearest_beyond(
     enough = (largest >= needs) & np.isfinite(needs)
     wanted = np.where(enough, needs, largest)
     if norm == 1:
-        sizes = _in_order(gains, room, gains, wanted)
+        sizes = _spend_in_order(gains, room, gains, wanted)
     else:
         times = _time_when(rates * gains, _end_times(room, rates), wanted)
         sizes = _sizes_at(times, rates, room)
     return np.copysign(sizes, slopes), enough
 
 
-def nearest_beyond_all(
+def shortest_steps_for_all(
     slopes: _Array, low: _Array, high: _Array, needs: _Array, norm: float
 ) -> tuple[_Array, NDArray[np.bool_]]:
     """The shortest steps by which each of m functions gains what it needs.
 
-    Where the longest of the steps for single functions serves all, it is the shortest;
-    the others follow from a program each.
+    For each row, the longest of the shortest steps for single functions is the shortest
+    for all if all gain enough by it; else a program finds the step.
 
     Parameters
     ----------
@@ -120,7 +119,7 @@ def nearest_beyond_all(
         Whether all functions gain their needs.
     """
     n, m, p = slopes.shape
-    steps, enough = nearest_beyond(
+    steps, enough = shortest_steps(
         slopes.reshape(-1, p),
         np.repeat(low, m, axis=0),
         np.repeat(high, m, axis=0),
@@ -157,7 +156,7 @@ def nearest_beyond_all(
     return steps, enough
 
 
-def shrunk(steps: _Array, radius: float, norm: float) -> _Array:
+def project_onto_ball(steps: _Array, radius: float, norm: float) -> _Array:
     """The nearest steps of a norm of at most `radius`; none of the entries grows."""
     if norm == np.inf:
         return np.clip(steps, -radius, radius)
@@ -206,14 +205,14 @@ def _time_when(
 ) -> _Array:
     """Times at which the summed gains of coordinates reach what is wanted.
 
-    A coordinate gains `rates` times the time, or its square, until it stops. The time
-    is infinite where the sum stays below.
+    A coordinate gains `rates` times the time, or the squared time, until it stops. The
+    time is infinite where the sum stays below what is wanted.
     """
     power = 2 if squared else 1
     order = np.argsort(end_times, axis=1)
     end_times = np.take_along_axis(end_times, order, axis=1)
     rates = np.take_along_axis(rates, order, axis=1)
-    # At each end: gains of coordinates that have stopped, rates of those that have not.
+    # At each end: gains of coordinates that have stopped, rates of growing coordinates.
     stopped = _sums_before(rates * np.where(rates > 0, end_times, 0) ** power)
     growing = np.cumsum(rates[:, ::-1], axis=1)[:, ::-1]
     with np.errstate(invalid="ignore"):
@@ -235,8 +234,10 @@ def _sums_before(values: _Array) -> _Array:
     return sums
 
 
-def _in_order(gains: _Array, room: _Array, unit_costs: _Array, total: _Array) -> _Array:
-    """Sizes of coordinates that spend a total one by one, the largest gain first."""
+def _spend_in_order(
+    gains: _Array, room: _Array, unit_costs: _Array, total: _Array
+) -> _Array:
+    """Sizes (n, p) of coordinates that spend totals (n,), the largest gain first."""
     order = np.argsort(-gains, axis=1, kind="stable")
     room = np.take_along_axis(room, order, axis=1)
     unit_costs = np.take_along_axis(unit_costs, order, axis=1)
@@ -254,8 +255,8 @@ def _by_least_squares(
 ) -> _Array | None:
     """The step of least Euclidean norm, or None (Lawson & Hanson 1974, chapter 23).
 
-    Of all steps with ``normals @ step >= ends``, from the nonnegative least squares of
-    the dual problem.
+    It is the shortest step with ``normals @ step >= ends``, from the nonnegative least
+    squares of the dual problem.
     """
     unit = np.eye(slopes.shape[1])
     has_low, has_high = np.isfinite(low), np.isfinite(high)

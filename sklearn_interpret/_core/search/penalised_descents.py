@@ -24,7 +24,7 @@ _LITTLE_SAVED = 1e-3
 _SHORT_STEP = 1e-5
 # Savings below this share of the objective are rounding.
 _ROUNDING = 1e-9
-# The same for single moves, whose savings are differences of two numbers only.
+# Savings of single moves, differences of two numbers only, have smaller rounding.
 _ROUNDING_OF_MOVES = 1e-12
 
 # An array of floats, whose shape docstrings say.
@@ -36,7 +36,7 @@ _Index = NDArray[np.intp]
 class _Moves(NamedTuple):
     """Moves of points: a column and its new value each, (n_points, n_moves).
 
-    The last of each point lead back to its origin.
+    The last moves of each point lead back to its origin.
     """
 
     columns: NDArray[np.intp]
@@ -93,7 +93,7 @@ def coordinate_search(
     """
     values, nearest, active = origins.copy(), origins.copy(), np.arange(len(origins))
     # Of all points: least costs with the margin, squared gaps, costs, and lambda.
-    least, gaps = np.full((2, len(values)), np.inf)
+    least_costs, gaps = np.full((2, len(values)), np.inf)
     costs, weights = np.zeros((2, len(values)))
     all_moves = _with_moves_back(origins, *cells)
     n_steps = 0
@@ -116,9 +116,9 @@ def coordinate_search(
         possible, each = n_changed <= most_changes, np.arange(len(active))
         feasible_costs = np.where(possible & (trial_gaps == 0), trial_costs, np.inf)
         cheapest = feasible_costs.argmin(axis=1)
-        nearer = feasible_costs[each, cheapest] < least[active]
+        nearer = feasible_costs[each, cheapest] < least_costs[active]
         nearest[active[nearer]] = trials[each, cheapest][nearer]
-        least[active[nearer]] = feasible_costs[each, cheapest][nearer]
+        least_costs[active[nearer]] = feasible_costs[each, cheapest][nearer]
 
         closed = gaps[active, None] - trial_gaps
         added_costs = trial_costs - costs[active, None]
@@ -126,20 +126,20 @@ def coordinate_search(
         np.divide(added_costs, closed, out=rates, where=possible & (closed > 0))
         if moves is all_moves:
             moves = _best_moves(all_moves, rates, active)
-        best, weights[active] = _choice(
+        best, weights[active] = _choose_moves(
             closed, added_costs, possible, rates, weights[active]
         )
         goes_on = np.isfinite(weights[active])
         active, chosen = active[goes_on], (each[goes_on], best[goes_on])
         values[active], gaps[active] = trials[chosen], trial_gaps[chosen]
         costs[active] = trial_costs[chosen]
-    return np.where(np.isfinite(least)[:, None], nearest, values), n_steps
+    return np.where(np.isfinite(least_costs)[:, None], nearest, values), n_steps
 
 
 def _with_moves_back(
     origins: _Array, columns: NDArray[np.intp], values: _Array
 ) -> _Moves:
-    """All moves of each point, and those back to its origin."""
+    """All moves of each point, then its moves back to the origin."""
     back, size = np.unique(columns), (len(origins), 1)
     return _Moves(
         np.tile(np.append(columns, back), size),
@@ -161,17 +161,17 @@ def _best_moves(all_moves: _Moves, rates: _Array, active: NDArray[np.intp]) -> _
     )
 
 
-def _choice(
+def _choose_moves(
     closed: _Array,
     added_costs: _Array,
     possible: NDArray[np.bool_],
     rates: _Array,
     weights: _Array,
 ) -> tuple[NDArray[np.intp], _Array]:
-    """The moves that save most, and the weights at which they do.
+    """The moves that save most, and the weights at which they save.
 
-    Moves close `closed` of the squared gaps, at `rates` of `added_costs`. The weight is
-    infinite where no move saves anything at any.
+    Moves reduce the squared gaps by `closed`, at `rates` of `added_costs`. The weight
+    is infinite where no move saves anything at any weight.
     """
     saved = np.where(possible, weights[:, None] * closed - added_costs, -np.inf)
     rounding = _ROUNDING_OF_MOVES * (1 + np.abs(added_costs).max(axis=1))
@@ -248,8 +248,8 @@ def penalised_descent(
 ) -> tuple[_Array, int]:
     r"""Minimise :math:`\lambda \max(0, a - m(z))^2 + \sum_j |z_j|`, lambda raised.
 
-    Each step is that of the margin's linear model within a trust region. Lambda is
-    raised tenfold where a point has settled that lacks margin.
+    Each step minimises the objective with the margin's linear model within a trust
+    region. Lambda is raised tenfold where a settled point lacks margin.
 
     Parameters
     ----------
@@ -258,8 +258,8 @@ def penalised_descent(
     low, high : ndarray of shape (m, n_columns)
         Limits.
     evaluate : callable
-        ``evaluate(z, rows)``: the nearest possible points, their margins and the
-        gradients of these.
+        ``evaluate(z, rows)``: the nearest possible points, their margins, and the
+        gradients of the margins.
     aim : float
         The margin a.
     max_iter : int
@@ -304,8 +304,8 @@ def penalised_descent(
         points[accepted], margins[accepted] = new[better], new_margins[better]
         gradients[accepted] = new_gradients[better]
         distances = np.abs(points[active]).max(axis=1)
-        little = saved < _LITTLE_SAVED * before
-        settled = np.where(better, little, lengths <= _SHORT_STEP * distances)
+        saved_little = saved < _LITTLE_SAVED * before
+        settled = np.where(better, saved_little, lengths <= _SHORT_STEP * distances)
         longer = np.maximum(radii[active], 2 * lengths)
         # Trust regions shrink to a quarter of a step that fails, and double after one
         # that succeeds. Where nothing is left to save, the next weight needs much room.
@@ -339,4 +339,5 @@ class _Nearest:
 
 
 def _objective(points: _Array, gaps: _Array, weights: _Array) -> _Array:
+    """Costs plus weighted squared gaps, (n_points,)."""
     return np.abs(points).sum(axis=1) + weights * np.maximum(gaps, 0) ** 2

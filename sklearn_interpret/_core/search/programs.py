@@ -87,7 +87,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Solved:
+class Solution:
     """The best point found, and the bound that is proved.
 
     Parameters
@@ -104,7 +104,7 @@ class Solved:
 
 def solve(
     alternatives: Sequence[tuple[BoxSums, NDArray[np.intp]]], goal: Goal, end: float
-) -> Solved:
+) -> Solution:
     """The best point at which some of alternative sums reach their needs, until a time.
 
     Parameters
@@ -118,53 +118,53 @@ def solve(
 
     Returns
     -------
-    Solved
+    Solution
     """
-    best, least, bounds = None, (np.inf, np.inf), []
+    best_point, least_cost, lower_bounds = None, (np.inf, np.inf), []
     for number, (boxes, starts) in enumerate(alternatives):
-        # The first alternatives get most of the time: they lack least.
+        # The first alternatives get most of the time: they lack least of their needs.
         share = 2 / (len(alternatives) - number + 1)
         until = monotonic() + (end - monotonic()) * share
         if goal.objective == "n_changed":
             solved = _fewest_changes(boxes, starts, goal, until)
         else:
-            solved = _cheapest_of_alternative(boxes, starts, best, goal, until)
-        bounds.append(solved.lower_bound)
+            solved = _cheapest_of_alternative(boxes, starts, best_point, goal, until)
+        lower_bounds.append(solved.lower_bound)
         if solved.point is not None:
             n_changes = boxes.n_changes(solved.point[None])[0]
             counted = n_changes if goal.objective == "n_changed" else 0
             cost = float(counted), boxes.total_cost(solved.point)
-            if cost < least:
-                best, least = solved.point, cost
-    return Solved(best, min(bounds, default=np.inf))
+            if cost < least_cost:
+                best_point, least_cost = solved.point, cost
+    return Solution(best_point, min(lower_bounds, default=np.inf))
 
 
 def _cheapest_of_alternative(
     boxes: BoxSums,
     starts: NDArray[np.intp],
-    best: NDArray[np.intp] | None,
+    best_point: NDArray[np.intp] | None,
     goal: Goal,
     end: float,
-) -> Solved:
-    """A point from heuristics and, in the time left, the cheapest; or `best`."""
+) -> Solution:
+    """A point from heuristics, or the cheapest in the time left; or `best_point`."""
     now, any_point = monotonic(), goal.objective == "any"
     refined_until, known_cost = 0.0, np.inf
     if not any_point:
         heuristics_end = now + _HEURISTIC_SHARE * (end - now)
         refined_until = heuristics_end if goal.time_limit else 0.0
-        known_cost = np.inf if best is None else boxes.total_cost(best)
+        known_cost = np.inf if best_point is None else boxes.total_cost(best_point)
     stop = end if goal.time_limit else np.inf
     point = boxes.within_cost(known_cost).near_point(starts, refined_until, stop)
     if point is None or boxes.total_cost(point) > known_cost:
-        point = best
+        point = best_point
     if not goal.time_limit or (any_point and point is not None):
-        return Solved(point, 0.0)
+        return Solution(point, 0.0)
     return cheapest_point(boxes, point, end - monotonic())
 
 
 def _fewest_changes(
     boxes: BoxSums, starts: NDArray[np.intp], goal: Goal, end: float
-) -> Solved:
+) -> Solution:
     """A point with the fewest changes, the cheapest among these."""
     counts = [np.where(np.isfinite(cost), 1.0, np.inf) for cost in boxes.costs]
     for changes, origin in zip(counts, boxes.origin, strict=True):
@@ -172,14 +172,15 @@ def _fewest_changes(
     # One change more costs more than all columns together.
     per_change = 1 + sum(cost[np.isfinite(cost)].max(initial=0) for cost in boxes.costs)
     pairs = zip(boxes.costs, counts, strict=True)
-    both = [cost + per_change * changes for cost, changes in pairs]
+    costs_and_counts = [cost + per_change * changes for cost, changes in pairs]
     stop = end if goal.time_limit else np.inf
-    point = replace(boxes, costs=both).near_point(starts, stop=stop)
+    point = replace(boxes, costs=costs_and_counts).near_point(starts, stop=stop)
     if not goal.time_limit:
-        return Solved(point, 0.0)
-    free = boxes.constraints
-    free = free and replace(free, costs=0 * free.costs)
-    counted = replace(boxes, costs=counts, constraints=free)
+        return Solution(point, 0.0)
+    # Shifts within cells are no changes of a column: in the counts they cost nothing.
+    constraints = boxes.constraints
+    constraints = constraints and replace(constraints, costs=0 * constraints.costs)
+    counted = replace(boxes, costs=counts, constraints=constraints)
     fewest = cheapest_point(counted, point, (end - monotonic()) / 2, step=1.0)
     if fewest.point is None:
         return fewest
@@ -192,30 +193,30 @@ def _fewest_changes(
     point = limited.near_point(fewest.point[None], stop=stop)
     solved = cheapest_point(limited, point, end - monotonic())
     proved = fewest.lower_bound >= n_changes
-    return solved if proved else Solved(solved.point, 0.0)
+    return solved if proved else Solution(solved.point, 0.0)
 
 
 def cheapest_point(
     boxes: BoxSums, point: NDArray[np.intp] | None, time_limit: float, step: float = 0.0
-) -> Solved:
-    """Find a cheaper point than a known one, or prove that one the cheapest.
+) -> Solution:
+    """Find a cheaper point than a known one, or prove the known one the cheapest.
 
-    Branch and bound, the half of the lowest bound first.
+    By branch and bound, which continues with the half of the lowest bound.
 
     Parameters
     ----------
     boxes : BoxSums
         The sums.
     point : ndarray of shape (p,) or None
-        A point at which they reach their needs.
+        A point at which the sums reach their needs.
     time_limit : float
         Seconds.
     step : float, default=0.0
-        The least difference of costs, where that is known.
+        The least difference between two costs, where it is known.
 
     Returns
     -------
-    Solved
+    Solution
     """
     end = monotonic() + time_limit
     known_cost = np.inf if point is None else boxes.total_cost(point)
@@ -225,7 +226,7 @@ def cheapest_point(
     if not step and np.isfinite(known_cost):
         lower = _first_bound(boxes, known_cost, end)
         if monotonic() > end:
-            return Solved(point, lower)
+            return Solution(point, lower)
     while True:
         for half in halves:
             max_cost = _just_below(known_cost, step)
@@ -233,32 +234,34 @@ def cheapest_point(
             if reachable is None:
                 continue
             program = Program(reachable)
-            bound = max(lower, program.relaxed(max_cost, end - monotonic()))
+            bound = max(lower, program.solve_relaxation(max_cost, end - monotonic()))
             rounded = program.point()
             if boxes.holds(rounded[None])[0] and boxes.total_cost(rounded) < known_cost:
                 point = rounded
                 if boxes.constraints is None:
-                    point = boxes.refined(boxes.descended(rounded[None], end)[0], end)
+                    point = boxes.exchange_pairs(
+                        boxes.descend(rounded[None], end)[0], end
+                    )
                 known_cost = boxes.total_cost(point)
             if bound <= max_cost and np.isfinite(bound):
                 heappush(heap, (bound, next(number), program))
         if not heap or heap[0][0] > max_cost:
-            return Solved(point, known_cost if step else known_cost * (1 - GAP))
+            return Solution(point, known_cost if step else known_cost * (1 - GAP))
         if monotonic() > end:
-            return Solved(point, min(heap[0][0], known_cost))
+            return Solution(point, min(heap[0][0], known_cost))
         lower, _, program = heappop(heap)
         halves = program.halves()
 
 
 def _just_below(cost: float, step: float = 0.0) -> float:
-    """The highest cost that is below another one by more than rounding."""
+    """The highest cost that is lower than `cost` by more than rounding."""
     if np.isinf(cost):
         return cost
     return min(cost - max(GAP * cost, step / 2), np.nextafter(cost, -np.inf))
 
 
 def _first_bound(boxes: BoxSums, known_cost: float, end: float) -> float:
-    """A lower bound of the cost, from programs of the cells within parts of it."""
+    """A lower bound of the cost, from programs of the cells up to shares of it."""
     lower = 0.0
     for share in _FIRST_SHARES:
         if monotonic() > end:
@@ -266,7 +269,7 @@ def _first_bound(boxes: BoxSums, known_cost: float, end: float) -> float:
         max_cost = share * known_cost
         reachable = within_reach(boxes, max_cost)
         if reachable is not None:
-            bound = Program(reachable).relaxed(max_cost, end - monotonic())
+            bound = Program(reachable).solve_relaxation(max_cost, end - monotonic())
             if not bound > max_cost:
                 return max(lower, bound)
         lower = max_cost
@@ -305,9 +308,9 @@ def within_reach(boxes: BoxSums, max_cost: float) -> BoxSums | None:
 
 
 def _with_fixed_columns(boxes: BoxSums) -> BoxSums | None:
-    """The sums with columns fixed at the origin that may not change too.
+    """The sums, with columns fixed at the origin that may not change any more.
 
-    None where too many columns have to change.
+    Some columns have to change, which the limits count; None where too many have to.
     """
     must_change = np.array(
         [
@@ -329,7 +332,7 @@ def _with_fixed_columns(boxes: BoxSums) -> BoxSums | None:
 def _reachable_boxes(
     boxes: BoxSums, least_costs: NDArray[np.float64], max_cost: float
 ) -> NDArray[np.bool_] | None:
-    """Mask of boxes in reach, given least costs (n_boxes, p); None if too few are.
+    """Mask of boxes in reach, from least costs (n_boxes, p); None if a tree has none.
 
     Boxes are out of reach where they cost too much, or where the best boxes of all
     other trees do not make up for the gain that is lost.
@@ -350,7 +353,7 @@ def _reachable_boxes(
 def _reachable_cells(
     boxes: BoxSums, least_costs: NDArray[np.float64], max_cost: float
 ) -> list[NDArray[np.float64]] | None:
-    """Costs of the cells, infinite for those out of reach; None if a column has none.
+    """Costs of the cells, infinite out of reach; None if a column has none in reach.
 
     A cell is in reach where the best boxes that it leaves to each tree reach the needs.
     """
@@ -402,7 +405,7 @@ class Program:
 
     def __init__(self, boxes: BoxSums) -> None:
         self.boxes = boxes
-        self.groups = [self._grouped(j) for j in range(len(boxes.origin))]
+        self.groups = [self._group_cells(j) for j in range(len(boxes.origin))]
         n_steps = [len(group.starts) - 1 for group in self.groups]
         self.first_steps = np.concatenate([[0], np.cumsum(n_steps)]).astype(np.intp)
         self.n_steps, self.n_boxes = int(self.first_steps[-1]), len(boxes.tree)
@@ -418,7 +421,8 @@ class Program:
             self.costs[self._steps_of(j)] = np.diff(costs)
         self.steps = np.full(self.n_steps, 0.5)
 
-    def _grouped(self, j: int) -> _CellGroups:
+    def _group_cells(self, j: int) -> _CellGroups:
+        """Groups of the cells of a column, without groups of infinite costs."""
         boxes, cost = self.boxes, self.boxes.costs[j]
         ends = np.concatenate([[0], boxes.low[:, j], boxes.high[:, j] + 1])
         starts = np.unique(ends)
@@ -478,10 +482,10 @@ class Program:
     def _limit_boxes(
         self, rows: _Rows, ends: NDArray[np.intp], steps: NDArray[np.intp], side: float
     ) -> None:
-        """Boxes of a tree beyond a step have at most the share of points beyond it.
+        """Boxes of a tree beyond a step have at most the share of the point beyond it.
 
-        `side` is -1 for boxes that begin there or later, and 1 for those that end
-        before it. `ends` are the groups at which boxes do.
+        `side` is -1 for boxes that begin at the step or later, and 1 for boxes that end
+        before it. `ends` are the groups at which boxes begin or end, (n_boxes,).
         """
         used = np.flatnonzero((ends > 0) & (ends <= len(steps)))
         tree = self.boxes.tree[used]
@@ -494,7 +498,7 @@ class Program:
         rows.end(np.full(len(key), max(side, 0.0)))
 
     def _count_change(self, rows: _Rows, j: int) -> None:
-        """A column is changed by the share that is not in the origin's cell."""
+        """Add the row: a column is changed by its share outside the origin's cell."""
         cells, change = self.groups[j].cheapest, self.n_steps + self.n_boxes + j
         position = np.flatnonzero(cells == self.boxes.origin[j])
         rows.add([0], [change], -1.0)
@@ -508,7 +512,7 @@ class Program:
             rows.add([0], [step + 1], 1.0)
         rows.end([-1.0 if position[0] > 0 else 0.0])
 
-    def relaxed(self, max_cost: float, time_limit: float) -> float:
+    def solve_relaxation(self, max_cost: float, time_limit: float) -> float:
         """Solve the program: a lower bound of the costs, infinite if infeasible.
 
         Keeps the solution, and drops from the sums what no point up to a cost needs.
@@ -570,11 +574,11 @@ class Program:
     def halves(self) -> Iterator[BoxSums]:
         """The sums on both sides of a cut of a column; none where all have one cell."""
         if len(self.boxes.change_limits):
-            changed = self._changed()
+            changed = self._changed_shares()
             j = int((changed * (1 - changed)).argmax())
             if _UNDECIDED < changed[j] < 1 - _UNDECIDED:
                 cells = np.arange(len(self.boxes.costs[j]))
-                yield from _cut(self.boxes, j, cells == self.boxes.origin[j])
+                yield from _cut_column(self.boxes, j, cells == self.boxes.origin[j])
                 return
         n_steps = np.diff(self.first_steps)
         undecided = self.steps * (1 - self.steps)
@@ -593,7 +597,7 @@ class Program:
                 j = int(np.repeat(np.arange(len(n_steps)), n_steps)[step])
                 start = self.groups[j].starts[step - self.first_steps[j] + 1]
                 cells = np.arange(len(self.boxes.costs[j]))
-                yield from _cut(self.boxes, j, cells < start)
+                yield from _cut_column(self.boxes, j, cells < start)
                 return
 
     def _fewer_boxes(self) -> NDArray[np.float64]:
@@ -606,7 +610,7 @@ class Program:
             fewer[self._steps_of(j)] = np.minimum(beyond, before)
         return fewer
 
-    def _changed(self) -> NDArray[np.float64]:
+    def _changed_shares(self) -> NDArray[np.float64]:
         """The share of each column that is not in the origin's cell."""
         changed = np.ones(len(self.groups))
         for j, group in enumerate(self.groups):
@@ -615,9 +619,11 @@ class Program:
         return changed
 
 
-def _cut(boxes: BoxSums, j: int, first: NDArray[np.bool_]) -> Iterator[BoxSums]:
-    """The sums with some cells of a column, and with its others."""
-    for cells in (first, ~first):
+def _cut_column(
+    boxes: BoxSums, j: int, in_first_half: NDArray[np.bool_]
+) -> Iterator[BoxSums]:
+    """The sums with the cells of one half of a column each."""
+    for cells in (in_first_half, ~in_first_half):
         costs = boxes.costs.copy()
         costs[j] = np.where(cells, costs[j], np.inf)
         yield replace(boxes, costs=costs)

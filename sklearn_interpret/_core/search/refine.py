@@ -23,24 +23,25 @@ _SHARES = np.append([1e-5, 1e-4, 1e-3, 1e-2], np.arange(1, 21) / 20)[:, None]
 class Refinement:
     """Undoes and shrinks changes of points while a condition holds.
 
-    All points are refined together: each question is asked for all of them.
+    A cell is the value of a point in a column. Cells are changed for all points in the
+    same calls of the callables.
 
     Parameters
     ----------
     values : ndarray of shape (m, n_columns)
-        Points for which it holds.
+        Points for which the condition holds.
     origins : ndarray of shape (m, n_columns)
         Where each point comes from.
     index : ndarray of shape (m,), int
         Position of each point, for the callables.
     costs : ndarray of shape (n_columns,)
         Costs of a unit of change, or of any change of a column without units.
-    filling : ndarray of shape (n_columns,)
-        Sizes of the changes from a missing cell to a value.
+    missing_change_sizes : ndarray of shape (n_columns,)
+        Sizes of the changes between a missing cell and a value.
     has_units : ndarray of shape (n_columns,), bool
         Whether the changes of a column can be small.
     holds : callable
-        ``holds(values, index)``: whether it holds for points, (m,) bool.
+        ``holds(values, index)``: whether the condition holds for points, (m,) bool.
     projected : callable
         ``projected(values, index)``: the nearest possible points.
     """
@@ -52,7 +53,7 @@ class Refinement:
         index: NDArray[np.intp],
         *,
         costs: NDArray[np.float64],
-        filling: NDArray[np.float64],
+        missing_change_sizes: NDArray[np.float64],
         has_units: NDArray[np.bool_],
         holds: Callable[[NDArray[np.float64], NDArray[np.intp]], NDArray[np.bool_]],
         projected: Callable[
@@ -61,7 +62,8 @@ class Refinement:
     ) -> None:
         self.values = values.copy()
         self.origins, self.index = origins, index
-        self.costs, self.filling, self.has_units = costs, filling, has_units
+        self.costs, self.has_units = costs, has_units
+        self.missing_change_sizes = missing_change_sizes
         self._holds, self._projected = holds, projected
 
     def costs_of_changes(self) -> NDArray[np.float64]:
@@ -74,37 +76,47 @@ class Refinement:
         origins: NDArray[np.float64],
         column: NDArray[np.intp] | slice,
     ) -> NDArray[np.float64]:
-        changes = np.nan_to_num(np.abs(values - origins))
-        changes = np.where(self.has_units[column], changes, changes > 0)
-        filled = np.isnan(values) != np.isnan(origins)
-        return np.where(filled, self.filling[column], changes) * self.costs[column]
+        """Costs of changes of cells in some columns."""
+        sizes = np.nan_to_num(np.abs(values - origins))
+        sizes = np.where(self.has_units[column], sizes, sizes > 0)
+        is_missing_change = np.isnan(values) != np.isnan(origins)
+        sizes = np.where(is_missing_change, self.missing_change_sizes[column], sizes)
+        return sizes * self.costs[column]
 
-    def _has_units(
+    def _is_gradual(
         self, column: NDArray[np.intp], origins: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Whether changes of cells can be small."""
+        """Whether cells can move towards their origins in small steps."""
         return self.has_units[column] & ~np.isnan(origins)
 
     def undo(self, rounds: float = np.inf, share: float = 1) -> None:
-        """Undo changes, or a share of each, the costliest first, while it holds."""
+        """Undo changes, the costliest first, while the condition holds.
+
+        Parameters
+        ----------
+        rounds : float, default=inf
+            Largest number of rounds, each of which undoes changes of all points.
+        share : float, default=1
+            The share of a gradual change that a round undoes.
+        """
         active = np.ones(len(self.values), dtype=bool)
         while active.any() and rounds > 0:
             rounds -= 1
             point, column = np.nonzero(self.costs_of_changes() * active[:, None])
             cells, origins = self.values[point, column], self.origins[point, column]
-            # Changes without units are undone entirely.
-            remaining = np.where(self._has_units(column, origins), 1 - share, 0)
+            # Other changes than gradual ones are undone entirely.
+            remaining = np.where(self._is_gradual(column, origins), 1 - share, 0)
             undone = origins + remaining * (cells - origins)
-            undone, holds = self._tried(point, column, undone)
+            undone, holds = self._try_cells(point, column, undone)
             savings = self._costs(cells, undone, column)
             useful = np.flatnonzero(holds & (savings > 0))
             point, column = point[useful], column[useful]
-            self._exchange(point, column, undone[useful], savings[useful])
+            self._accept_moves(point, column, undone[useful], savings[useful])
             active[:] = False
             active[point] = True
 
     def keep(self, points: NDArray[np.intp]) -> None:
-        """Keep some points alone."""
+        """Drop all points but these."""
         self.values, self.origins = self.values[points], self.origins[points]
         self.index = self.index[points]
 
@@ -121,44 +133,44 @@ class Refinement:
             active &= saved > _LEAST_SAVING * before
 
     def _shrink(self, active: NDArray[np.bool_]) -> None:
-        """Move cells of active points towards their origins as far as it holds.
+        """Move cells of active points towards their origins.
 
-        Each cell is moved by itself; moves are kept, the largest saving first, as far
-        as they hold together.
+        The end of each move is searched with the point's other cells unchanged. Then
+        moves are accepted, the largest saving first, while the condition holds.
         """
         point, column = np.nonzero(self.costs_of_changes() * active[:, None])
         before = self.values[point, column]
-        # The condition holds at the first of these, and ceases to hold by the second.
+        # The condition holds at `holding`, and ceases to hold between it and `failing`.
         holding, failing = before.copy(), self.origins[point, column]
         moves = np.arange(len(point))
         for _ in range(_N_CUTS):
             near, far = holding[moves], failing[moves]
-            # Changes without units are undone entirely.
-            is_gradual = self._has_units(column[moves], far)
+            # Other changes than gradual ones are undone entirely.
+            is_gradual = self._is_gradual(column[moves], far)
             cells = np.where(is_gradual, near + _SHARES * (far - near), far)
-            tried, holds = self._tried(
+            projected, holds = self._try_cells(
                 np.tile(point[moves], len(cells)),
                 np.tile(column[moves], len(cells)),
                 cells.ravel(),
             )
-            cells, holds = tried.reshape(cells.shape), holds.reshape(cells.shape)
-            # Position of the farthest cut that holds; 0 for none.
-            last = (holds * np.arange(1, len(cells) + 1)[:, None]).max(axis=0)
+            cells, holds = projected.reshape(cells.shape), holds.reshape(cells.shape)
+            # Number of the farthest cut that holds, from 1; 0 is the cell itself.
+            last_cut = (holds * np.arange(1, len(cells) + 1)[:, None]).max(axis=0)
             cuts, every = np.vstack([near, cells]), np.arange(len(moves))
-            holding[moves] = cuts[last, every]
-            # Changes that cannot move, and those undone, are finished.
-            between = (last > 0) & (last < len(cells))
-            failing[moves[between]] = cells[last[between], every[between]]
-            moves = moves[between]
-        self._exchange(point, column, holding, self._costs(holding, before, column))
+            holding[moves] = cuts[last_cut, every]
+            # Cells that cannot move, and cells back at their origin, are finished.
+            unfinished = (last_cut > 0) & (last_cut < len(cells))
+            failing[moves[unfinished]] = cells[last_cut[unfinished], every[unfinished]]
+            moves = moves[unfinished]
+        self._accept_moves(point, column, holding, self._costs(holding, before, column))
 
-    def _tried(
+    def _try_cells(
         self,
         point: NDArray[np.intp],
         column: NDArray[np.intp],
         cells: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The nearest possible values of single cells, and whether they hold."""
+        """Nearest possible values of single cells, and whether the condition holds."""
         if not len(point):
             return cells, np.zeros(0, dtype=bool)
         cell_index = np.arange(len(point)), column
@@ -168,30 +180,31 @@ class Refinement:
         holds = self._holds(trials, self.index[point])
         return trials[cell_index], holds
 
-    def _exchange(
+    def _accept_moves(
         self,
         point: NDArray[np.intp],
         column: NDArray[np.intp],
         cells: NDArray[np.float64],
         savings: NDArray[np.float64],
     ) -> None:
-        """Exchange cells, the largest saving first, as far as it holds together.
+        """Move cells to the given values, the largest saving of each point first.
 
-        Each exchange holds by itself.
+        The condition holds after each move alone. Of a point's moves, all up to the
+        first one with which it does not hold for them together are accepted.
         """
         order = np.lexsort((-savings, point))
         point, column, cells = point[order], column[order], cells[order]
         rank = np.arange(len(point)) - np.searchsorted(point, point)
-        # Trial i has the exchanges of its point up to i.
-        together, trials = self.values.copy(), self.values[point]
+        # Trial i has the moves of its point up to move i.
+        moved, trials = self.values.copy(), self.values[point]
         for turn in range(rank.max(initial=-1) + 1):
             in_turn = rank == turn
-            together[point[in_turn], column[in_turn]] = cells[in_turn]
-            trials[in_turn] = together[point[in_turn]]
-        later = rank > 0
+            moved[point[in_turn], column[in_turn]] = cells[in_turn]
+            trials[in_turn] = moved[point[in_turn]]
+        is_later = rank > 0
         holds = np.ones(len(point), dtype=bool)
-        if later.any():
-            holds[later] = self._holds(trials[later], self.index[point[later]])
+        if is_later.any():
+            holds[is_later] = self._holds(trials[is_later], self.index[point[is_later]])
         first_failure = np.full(len(self.values), len(point) + 1)
         np.minimum.at(first_failure, point[~holds], rank[~holds])
         accepted = rank < first_failure[point]

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.search.programs import Program, Solved, within_reach
+from sklearn_interpret._core.search.programs import Program, Solution, within_reach
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.search.boxes import BoxSums
 
 # Known points from which a beam search starts at each size: one block of
-# `BoxSums.attained`.
+# `BoxSums.reach_needs`.
 _STARTS = 16
 # Share of the time for each size at first, and the factor by which it grows: easy sizes
 # narrow the interval before hard ones get half of the time, in the third round.
@@ -36,44 +36,48 @@ _ROUGHLY = 0.1
 
 def nearest_point(
     alternatives: Sequence[tuple[BoxSums, NDArray[np.intp]]], time_limit: float
-) -> Solved:
+) -> Solution:
     """Search for the point of least largest cost.
 
     Parameters
     ----------
     alternatives : list of (BoxSums, ndarray of shape (n, p))
         Sums, any of which has to reach its needs, and points to start from. The costs
-        are those of the first.
+        of the first alternative count.
     time_limit : float
-        Seconds; zero leaves it at heuristics and bounds from sums of boxes.
+        Seconds; with zero, heuristics and sums of the best boxes alone are used.
 
     Returns
     -------
-    Solved
+    Solution
     """
     end = monotonic() + time_limit
     search = _Search(alternatives)
     # Without time, sums of the best boxes alone refute sizes; then one program each.
-    search.low = search.first(partial(search.is_not_refuted, seconds=0.0, end=0.0))
-    search.low = search.first(
+    search.low = search.first_position(
+        partial(search.is_not_refuted, seconds=0.0, end=0.0)
+    )
+    search.low = search.first_position(
         partial(search.is_not_refuted, seconds=0.0, end=end), roughly=_ROUGHLY
     )
-    search.first(search.is_attained, roughly=_ROUGHLY)
+    search.first_position(search.is_attained, roughly=_ROUGHLY)
     seconds = _FIRST_SHARE * time_limit
     while search.low < search.high and monotonic() < end:
-        search.low = search.first(
+        search.low = search.first_position(
             partial(search.is_not_refuted, seconds=seconds, end=end),
             step=search.high - search.low,
             roughly=_ROUGHLY,
         )
         seconds *= _GROWTH
-    return Solved(search.few_changed(), search.sizes[min(search.low, search.high)])
+    return Solution(
+        search.undo_needless_changes(), search.sizes[min(search.low, search.high)]
+    )
 
 
 class _Search:
-    """The interval of sizes between the lowest not refuted and the least confirmed.
+    """The interval from the lowest size not refuted to the least size confirmed.
 
-    `low` and `high` are their positions in the sorted `sizes`.
+    `low` and `high` are the positions of these two sizes in the sorted `sizes`.
     """
 
     def __init__(
@@ -87,15 +91,15 @@ class _Search:
         # The lowest size not refuted, of each alternative.
         self.lowest = np.zeros(len(alternatives), dtype=np.intp)
         self.best_point: NDArray[np.intp] | None = None
-        self.best_alternative = 0  # the number of the sums that it satisfies
+        self.best_alternative = 0  # the alternative whose needs the best point reaches
 
-    def first(
+    def first_position(
         self, is_enough: Callable[[int], bool], step: int = 1, roughly: float = 0.0
     ) -> int:
-        """The first position for which a function is true, or a little before it.
+        """The first position for which `is_enough` is true, or a little before it.
 
-        Positions are tried in growing steps, from `step` on. A share `roughly` of the
-        interval is left undecided.
+        Positions are tried in growing steps, the first of length `step`. A share
+        `roughly` of the interval is left undecided.
         """
         low, high = self.low, self.high
         while high - low > roughly * (self.high - self.low):
@@ -108,7 +112,7 @@ class _Search:
         return low
 
     def _not_refuted(self, position: int) -> Iterator[tuple[int, BoxSums]]:
-        """Alternatives not refuted at a size, with the cells up to it alone."""
+        """Alternatives not refuted at a size, with the cells up to this size alone."""
         for number in np.flatnonzero(self.lowest <= position).tolist():
             alternative = self.alternatives[number]
             limited = _with_costs_up_to(alternative, self.sizes[position])
@@ -138,7 +142,7 @@ class _Search:
                 if reachable is None:
                     continue
                 program = Program(reachable)
-                if np.isinf(program.relaxed(np.inf, end - monotonic())):
+                if np.isinf(program.solve_relaxation(np.inf, end - monotonic())):
                     continue
                 point = program.point()
                 if reachable.holds(point[None])[0]:
@@ -157,14 +161,14 @@ class _Search:
     def _attains(
         self, number: int, boxes: BoxSums, points: list[NDArray[np.intp]]
     ) -> bool:
-        """Whether a beam search attains a point, which is then kept."""
+        """Whether a beam search reaches the needs; the point is then kept."""
         usable = [np.flatnonzero(np.isfinite(cost)) for cost in boxes.costs]
         columns = np.array(points[:_STARTS]).T
         near = [
             cells[np.abs(cells - of_points[:, None]).argmin(axis=1)]
             for cells, of_points in zip(usable, columns, strict=True)
         ]
-        attained = boxes.attained(np.transpose(near))
+        attained = boxes.reach_needs(np.transpose(near))
         if attained is not None:
             self._keep(number, attained)
         return attained is not None
@@ -176,13 +180,13 @@ class _Search:
         self.high = int(np.searchsorted(self.sizes, size))
         self.best_alternative, self.best_point = number, point
 
-    def few_changed(self) -> NDArray[np.intp] | None:
+    def undo_needless_changes(self) -> NDArray[np.intp] | None:
         """The best point without needless changes, or None."""
         if self.best_point is None:
             return None
         alternative = self.alternatives[self.best_alternative]
         limited = _with_costs_up_to(alternative, self.sizes[self.high])
-        return limited.descended(self.best_point[None])[0]
+        return limited.descend(self.best_point[None])[0]
 
 
 def _with_costs_up_to(boxes: BoxSums, size: float) -> BoxSums:

@@ -8,16 +8,16 @@ from scipy.stats import f, false_discovery_control, t
 _NEGLIGIBLE = 1e-10
 
 
-def product_test(
+def generalised_covariance_test(
     products: NDArray[np.float64],
     held_out: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> tuple[float, float]:
     """Generalised covariance measure (Shah & Peters 2020, section 3) of some products.
 
-    The statistic is Hotelling's for all means together, which is chi-squared in large
-    samples with as many degrees of freedom as the products have dimensions. Its
-    p-value is that of normal products.
+    The statistic is Hotelling's T squared of all means together, with the p-value for
+    normal products. In large samples it is chi-squared, with as many degrees of freedom
+    as the products have dimensions.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ def product_test(
     deviations = (held_out - weights @ held_out / total) / scale
     covariance = deviations.T @ (deviations * weights[:, None])
     variances, directions = np.linalg.eigh(covariance / max(total - 1, 1.0))
-    varying = variances > _NEGLIGIBLE * max(variances[-1], 0.0)
-    n_varying = varying.sum()
+    is_varying = variances > _NEGLIGIBLE * max(variances[-1], 0.0)
+    n_varying = is_varying.sum()
     if not 0 < n_varying < total:
         return 0.0, 1.0
-    projections = means @ directions[:, varying]
-    statistic = float(total * (projections**2 / variances[varying]).sum())
+    projections = means @ directions[:, is_varying]
+    statistic = float(total * (projections**2 / variances[is_varying]).sum())
     dof = n_varying, total - n_varying
     ratio = statistic * dof[1] / (dof[0] * (total - 1))
     return statistic, float(f.sf(ratio, *dof))
@@ -61,12 +61,12 @@ def one_sided_test(
 ) -> tuple[float, float]:
     """Student's statistic of the mean of products (n_rows,), and its upper p-value.
 
-    Held-out products, as in `product_test`, give the variance.
+    The variance is that of the held-out products, as in `generalised_covariance_test`.
     """
     total = weights.sum()
     mean = weights @ products / total
-    varying = products if held_out is None else held_out
-    squares = weights @ (varying - weights @ varying / total) ** 2
+    held_out = products if held_out is None else held_out
+    squares = weights @ (held_out - weights @ held_out / total) ** 2
     if not (squares > 0 and total > 1):
         return 0.0, 1.0
     statistic = float(mean / np.sqrt(squares / (total - 1) / total))
@@ -82,7 +82,7 @@ def adjusted_pvalues(
     if correction is None:
         return pvalues.copy()
     order, n = np.argsort(pvalues), len(pvalues)
-    steps = np.maximum.accumulate(pvalues[order] * np.arange(n, 0, -1))
+    stepped_down = np.maximum.accumulate(pvalues[order] * np.arange(n, 0, -1))
     adjusted = np.empty(n)
-    adjusted[order] = np.minimum(steps, 1.0)
+    adjusted[order] = np.minimum(stepped_down, 1.0)
     return adjusted

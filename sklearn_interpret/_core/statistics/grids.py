@@ -20,8 +20,8 @@ AT_ONCE = 3 * 2**12
 # With fewer values, the table of cells of `NodeSearch` costs more than it saves. Chosen
 # by hand.
 _MANY_VALUES = 2**10
-# Largest number of intervals, where there are fewer rows: limits the memory of a
-# number of intervals that is too large by mistake.
+# Largest number of intervals, unless there are more rows: limits the memory where the
+# number of intervals is too large by mistake.
 _MAX_INTERVALS = 2**20
 
 
@@ -78,7 +78,7 @@ def interval_edges(values: _Array, weights: _Array | None, n_intervals: int) -> 
     The distinct inverted-CDF quantiles of the values (n,) at k / K, k = 1..K, after the
     smallest value (Apley & Zhu 2020, section 3). A constant feature has a single edge.
     """
-    ends = _quantiles(values, weights, n_intervals)
+    ends = _interval_ends(values, weights, n_intervals)
     return np.unique(np.append(values.min(), ends))
 
 
@@ -92,11 +92,11 @@ def conditioning_edges(
     """
     ends = np.unique(values)
     if len(ends) > n_intervals:
-        ends = np.unique(_quantiles(values, weights, n_intervals))
+        ends = np.unique(_interval_ends(values, weights, n_intervals))
     return np.append(values.min(), ends)
 
 
-def _quantiles(values: _Array, weights: _Array | None, n_intervals: int) -> _Array:
+def _interval_ends(values: _Array, weights: _Array | None, n_intervals: int) -> _Array:
     """Values at the shares k / K of the weight, k = 1..K."""
     # More intervals than rows end at each row, unless its weight is very small.
     n_intervals = min(n_intervals, max(len(values), _MAX_INTERVALS))
@@ -107,8 +107,8 @@ def _quantiles(values: _Array, weights: _Array | None, n_intervals: int) -> _Arr
 def interval_index(values: _Array, edges: _Array) -> NDArray[np.intp]:
     """Index of the interval (z_{k-1}, z_k] of each value (n,), the first one closed.
 
-    -1 for NaN and for values outside the edges (K + 1,); of these the first two may be
-    equal, and where there are none all values are outside.
+    -1 for NaN and for values outside the edges (K + 1,). The first two edges may be
+    equal; without edges all values are outside.
     """
     if not len(edges):
         return np.full(len(values), -1, dtype=np.intp)
@@ -134,7 +134,7 @@ def search_sorted(
 def search_among(
     nodes: _Array, n_values: int, side: _Side = "left"
 ) -> Callable[[_Array], NDArray[np.intp]]:
-    """The quickest function from blocks of `n_values` in all to their positions."""
+    """The quickest search function for blocks of values, `n_values` in all."""
     if n_values < _MANY_VALUES + len(nodes):
         return lambda values: nodes.searchsorted(values, side)
     return NodeSearch(nodes, side)
@@ -190,8 +190,8 @@ class NodeSearch:
 def grid_position(values: _Array, nodes: _Array) -> tuple[NDArray[np.intp], _Array]:
     """Left neighbours (m,) of values among increasing nodes, and shares (m,).
 
-    The share is that of the way from there to the next node; NaN for NaN. Values beyond
-    the nodes count as the nearest one.
+    The share says how far the value lies on the way from its left neighbour to the next
+    node; NaN for NaN. Values beyond the nodes count as the nearest node.
     """
     low, share = np.empty(len(values), dtype=np.intp), np.empty(len(values))
     for rows, *position in _grid_positions(values, nodes):
@@ -228,8 +228,8 @@ def grid_masses(
     """Weight that rows put on each point of a grid over which they interpolate.
 
     The weighted mean over the rows of a (bi)linear function of the grid is its values
-    times these masses. `lows` and `shares` are, for each axis, those of
-    :func:`grid_position`, `weights` (m,) those of the rows.
+    times these masses. `lows` and `shares` are, for each axis, the results of
+    :func:`grid_position`, and `weights` (m,) are the weights of the rows.
     """
     masses = np.zeros(int(np.prod(shape)))
     for corner in product((0, 1), repeat=len(shape)):
@@ -247,9 +247,9 @@ def grid_sums(
 ) -> _Array:
     """Sums of weights, times the share to the power 0, 1 and 2: (3, n_points).
 
-    Of the rows by their left neighbour. `low` and `share` (m,) are those of
-    :func:`grid_position`, `weights` (m,) those of the rows. Means and variances of
-    curves over the rows follow from these sums.
+    The sums are over the rows with each left neighbour. `low` and `share` (m,) are the
+    results of :func:`grid_position`, `weights` (m,) are the weights of the rows. Means
+    and variances of curves over the rows follow from these sums.
     """
     times_share = weights * share
     products = weights, times_share, times_share * share

@@ -44,7 +44,7 @@ _Signs = dict[tuple[int, int], int]
 
 # Relative standard deviation below which a column is constant.
 _CONSTANT = 1e-10
-# Relative spread of the penalties of features: of equally good ones the first enters.
+# Relative spread of the penalties of features: the first of equally good ones enters.
 _TIES = 1e-8
 # Closing speeds below this are zero: copies of a feature in use follow the penalty.
 _NO_SPEED = 1e-7
@@ -76,11 +76,10 @@ _CROSSED = 1e-6
 class SquaredError:
     """Half the squared error of scores (n, 1)."""
 
-    # Whether the Hessian is constant, and the share of the first penalty where the path
-    # ends.
-    quadratic, end = True, 0.0
+    quadratic = True  # whether the Hessian is constant
+    end = 0.0  # share of the first penalty at which the path ends
 
-    def null(self, mean: _Array) -> _Array:
+    def null_intercepts(self, mean: _Array) -> _Array:
         """Intercepts of a model without features, from the mean of the targets."""
         return mean
 
@@ -88,8 +87,8 @@ class SquaredError:
         """Predicted targets."""
         return scores
 
-    def change(self, mean: _Array, slopes: _Array) -> _Array:
-        """Slopes of the predicted targets, from those of the scores."""
+    def mean_slopes(self, mean: _Array, slopes: _Array) -> _Array:
+        """Slopes of the predicted targets, from the slopes of the scores."""
         return slopes
 
     def curvature(
@@ -102,10 +101,10 @@ class SquaredError:
 class LogLoss:
     """Minus the log-likelihood: scores (n, 1) of two classes, (n, K) of more."""
 
-    # Coefficients of classes that can be separated grow without end.
-    quadratic, end = False, 1e-6
+    quadratic = False
+    end = 1e-6  # coefficients of classes that can be separated grow without end
 
-    def null(self, mean: _Array) -> _Array:
+    def null_intercepts(self, mean: _Array) -> _Array:
         """Intercepts of a model without features, from the shares of the classes."""
         reference = 1 - mean if len(mean) == 1 else mean[-1:]
         return np.log(mean / reference)[: max(1, len(mean) - 1)]
@@ -114,8 +113,8 @@ class LogLoss:
         """Probabilities."""
         return expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
 
-    def change(self, mean: _Array, slopes: _Array) -> _Array:
-        """Slopes of the probabilities, from those of the scores."""
+    def mean_slopes(self, mean: _Array, slopes: _Array) -> _Array:
+        """Slopes of the probabilities, from the slopes of the scores."""
         return mean * (slopes - (mean * slopes).sum(axis=1, keepdims=True))
 
     def curvature(
@@ -167,8 +166,8 @@ def lasso_path(
 ) -> LassoPath:
     """Follow the lasso path along its first stretch with `n_features` features.
 
-    It stops where the next feature enters. If one leaves instead, it stops half-way.
-    The penalty is for standardized features, the results for those of X.
+    The path stops where the next feature enters. If a feature leaves instead, it stops
+    half-way. The penalty is on standardized features, the results are for X itself.
 
     Parameters
     ----------
@@ -205,10 +204,10 @@ def lasso_path(
 
 
 class _Walk:
-    """A walk along the path: coefficients in use, and points where these change.
+    """A walk along the path: the coefficients in use, and the points where they change.
 
-    `values` of methods are the coefficients and intercepts in use, in the order of
-    `_signs`; `mean` are the targets (n, K) that they predict.
+    In all methods, `values` are the coefficients and intercepts in use, in the order of
+    `_signs`, and `mean` are the targets (n, K) that they predict.
     """
 
     def __init__(
@@ -221,14 +220,15 @@ class _Walk:
         n_rows, self._n_features = design.shape
         self._design = np.column_stack([design, np.ones(n_rows)])
         self._targets, self._weights, self._loss = targets, weights, loss
-        # Signs of the coefficients in use, by feature and output. Those of the column
-        # of ones are intercepts, of sign 0; of three and more one is free.
+        # Signs of the coefficients in use, by feature and output. The coefficients of
+        # the column of ones are the intercepts, of sign 0; of three and more, one is
+        # free.
         n_intercepts = max(1, targets.shape[1] - 1)
-        self._use({(self._n_features, k): 0 for k in range(n_intercepts)})
+        self._use_signs({(self._n_features, k): 0 for k in range(n_intercepts)})
         self.points: list[_Point] = []
         self.order: list[int] = []
 
-    def _use(self, signs: _Signs) -> None:
+    def _use_signs(self, signs: _Signs) -> None:
         """Take the coefficients of these signs into use."""
         self._signs = signs
         self._hessian: _Array | None = None
@@ -238,10 +238,10 @@ class _Walk:
 
     def follow(self, n_features: int | None) -> None:
         """Walk until `n_features` features are in use."""
-        values = self._loss.null(self._weights @ self._targets)
+        values = self._loss.null_intercepts(self._weights @ self._targets)
         mean = self._loss.mean(self._scores(values))
         correlations = self._correlations(self._targets - mean)[:-1]
-        event, size = _strongest(correlations), 0
+        event, size = _strongest_event(correlations), 0
         since = np.inf  # the penalty at which this number of features came into use
         penalty = 0.0 if event is None else np.abs(correlations).max()
         self._end = self._loss.end * penalty
@@ -251,14 +251,15 @@ class _Walk:
             if event is None:
                 break
             start_values = values = self._exchange(event, values)
-            if _size(self._signs) != size:
-                size, since = _size(self._signs), penalty
+            if _n_used(self._signs) != size:
+                size, since = _n_used(self._signs), penalty
             start = penalty
             values, penalty, event = self._next_change(values, start)
-            next_size = size if event is None else _size(_exchanged(self._signs, event))
+            next_signs = _signs_after(self._signs, event) if event else self._signs
+            next_size = _n_used(next_signs)
             is_last = size == n_features and since - penalty > _SHORT * since
             if is_last and next_size < size:
-                values, penalty = self._half_way(start_values, start, values, penalty)
+                values, penalty = self._fit_middle(start_values, start, values, penalty)
             elif event is not None and not event.sign:
                 pair = event.feature, event.output
                 values[list(self._signs).index(pair)] = 0.0
@@ -274,9 +275,9 @@ class _Walk:
         self.points.append(_Point(penalty, table[:-1], table[-1]))
 
     def _exchange(self, event: _Event, values: _Array) -> _Array:
-        """Add or drop a coefficient; the values of those then in use."""
+        """Add or drop a coefficient; the values of the coefficients then in use."""
         old_values = dict(zip(self._signs, values, strict=True))
-        self._use(_exchanged(self._signs, event))
+        self._use_signs(_signs_after(self._signs, event))
         if event.feature not in self.order:
             self.order.append(event.feature)
         return np.array([old_values.get(pair, 0.0) for pair in self._signs])
@@ -292,13 +293,15 @@ class _Walk:
         penalty = last = start
         guess, slopes = values, np.zeros(len(values))
         for _ in range(_MAX_PENALTIES):
-            fitted = self._fitted(guess, penalty)
+            fitted = self._fit_at(guess, penalty)
             if fitted is None:  # too far for Newton's method
                 penalty = (penalty + last) / 2
             else:
                 (values, mean), last = fitted, penalty
-                slopes = -self._solved(mean, self._used_signs)
-                next_penalty, event = self._nearest(values, slopes, mean, last, start)
+                slopes = -self._newton_step(mean, self._used_signs)
+                next_penalty, event = self._next_event(
+                    values, slopes, mean, last, start
+                )
                 start = last if next_penalty <= last else start
                 if next_penalty <= self._floor:
                     next_penalty, event = self._end, None
@@ -309,24 +312,24 @@ class _Walk:
             guess = values + slopes * (penalty - last)
         return values, last, None
 
-    def _half_way(
+    def _fit_middle(
         self, values: _Array, penalty: float, last_values: _Array, last_penalty: float
     ) -> tuple[_Array, float]:
         """Values and penalty between two points, nearer to the last one if need be."""
         fitted = None
         while fitted is None:
             values, penalty = (values + last_values) / 2, (penalty + last_penalty) / 2
-            fitted = self._fitted(values, penalty)
+            fitted = self._fit_at(values, penalty)
         return fitted[0], penalty
 
-    def _nearest(
+    def _next_event(
         self, values: _Array, slopes: _Array, mean: _Array, penalty: float, start: float
     ) -> tuple[float, _Event]:
         """Penalty and event of the next change along the slopes."""
         used, used_signs = self._used, self._used_signs
         correlations = self._correlations(self._targets - mean)
         correlations_fall = self._correlations(
-            self._loss.change(mean, self._scores(slopes))
+            self._loss.mean_slopes(mean, self._scores(slopes))
         )
         # Gaps (2, p + 1, K) to the next changes, and speeds at which they close as the
         # penalty falls. The correlation of a feature reaches the penalty, with either
@@ -342,9 +345,9 @@ class _Walk:
         speeds[1][used] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             penalties = np.where(speeds > 0, penalty - gaps / speeds, -np.inf)
-        # Those beyond their bound have crossed it below the start.
-        crossed = (penalties > start) | (gaps < -_CROSSED * penalty) & (speeds == 0)
-        penalties = np.where(crossed, (penalty + start) / 2, penalties)[:, :-1]
+        # Coefficients beyond their bound have crossed it between the start and here.
+        is_beyond = (penalties > start) | (gaps < -_CROSSED * penalty) & (speeds == 0)
+        penalties = np.where(is_beyond, (penalty + start) / 2, penalties)[:, :-1]
         side, feature, output = np.unravel_index(penalties.argmax(), penalties.shape)
         pair = int(feature), int(output)
         sign = 0 if pair in self._signs else 1 - 2 * int(side)
@@ -359,7 +362,7 @@ class _Walk:
         """Weighted products of features and residuals (n, K): (p + 1, K)."""
         return self._design.T @ (self._weights[:, None] * residuals)
 
-    def _fitted(self, values: _Array, penalty: float) -> tuple[_Array, _Array] | None:
+    def _fit_at(self, values: _Array, penalty: float) -> tuple[_Array, _Array] | None:
         """Values in use at a penalty, and predicted targets; None where that fails."""
         outputs, weights = self._used[1], self._weights[:, None]
         for _ in range(_MAX_STEPS):
@@ -369,12 +372,12 @@ class _Walk:
             gradient -= penalty * self._used_signs
             if np.abs(gradient).max() <= _GRADIENT * penalty + _ZERO_GRADIENT:
                 return values, mean
-            values = values + self._solved(mean, gradient)
+            values = values + self._newton_step(mean, gradient)
             if not np.isfinite(values).all():
                 return None
         return None
 
-    def _solved(self, mean: _Array, gradient: _Array) -> _Array:
+    def _newton_step(self, mean: _Array, gradient: _Array) -> _Array:
         """Newton's step for a gradient."""
         if self._hessian is None or not self._loss.quadratic:
             self._hessian = self._loss.curvature(
@@ -386,7 +389,7 @@ class _Walk:
             return lstsq(self._hessian, gradient)[0]
 
 
-def _strongest(correlations: _Array) -> _Event | None:
+def _strongest_event(correlations: _Array) -> _Event | None:
     """The coefficient of the largest correlation, with its sign, or None."""
     feature, output = np.unravel_index(
         np.abs(correlations).argmax(), correlations.shape
@@ -397,13 +400,13 @@ def _strongest(correlations: _Array) -> _Event | None:
     return _Event(int(feature), int(output), int(np.sign(correlation)))
 
 
-def _exchanged(signs: _Signs, event: _Event) -> _Signs:
-    """Signs of the coefficients in use after one comes, or goes (sign 0)."""
+def _signs_after(signs: _Signs, event: _Event) -> _Signs:
+    """Signs of the coefficients in use after one enters, or leaves (sign 0)."""
     pair = event.feature, event.output
     unchanged = {key: sign for key, sign in signs.items() if key != pair}
     return {**unchanged, pair: event.sign} if event.sign else unchanged
 
 
-def _size(signs: _Signs) -> int:
+def _n_used(signs: _Signs) -> int:
     """Number of features in use."""
     return len({feature for (feature, _), sign in signs.items() if sign})

@@ -3,7 +3,7 @@
 The prediction of a row i with its partner i' is ``fixed_i + permuted_i'``. Each
 function takes targets (n, k) and the `Pairs`, and returns for each row the sum of
 ``weights_i' L(targets_i, fixed_i + permuted_i')`` over the partners in its stratum:
-(n,). The losses L are those of the same names in `losses`.
+(n,). The losses L are the functions of the same names in `losses`.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class Pairs:
     """Rows, each of which is paired with all rows of its stratum."""
 
     fixed: NDArray[np.float64]  # what a row adds to predictions itself, (n, k)
-    permuted: NDArray[np.float64]  # what it adds as a partner, (n, k)
-    weights: NDArray[np.float64]  # its weight as a partner, (n,)
+    permuted: NDArray[np.float64]  # what a row adds as a partner, (n, k)
+    weights: NDArray[np.float64]  # weight of each row as a partner, (n,)
     strata: NDArray[np.intp]  # whole numbers from zero, (n,)
 
     @property
@@ -33,40 +33,40 @@ class Pairs:
 
 def squared(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     """Sums of squared errors, mean over outputs."""
-    return _squares(targets, pairs).mean(axis=1)
+    return _squared_errors(targets, pairs).mean(axis=1)
 
 
 def weighted_squared(
     targets: NDArray[np.float64], pairs: Pairs, shares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Sums of squared errors, summed over outputs with shares (k,)."""
-    return _squares(targets, pairs) @ shares
+    return _squared_errors(targets, pairs) @ shares
 
 
 def absolute(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     """Sums of absolute errors, mean over outputs."""
-    return _sizes(targets, pairs).mean(axis=1)
+    return _absolute_errors(targets, pairs).mean(axis=1)
 
 
 def relative(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     """Sums of absolute errors over the size of the target, mean over outputs."""
-    sizes = _sizes(targets, pairs)
-    return (sizes / losses.sizes_of(targets)).mean(axis=1)
+    errors = _absolute_errors(targets, pairs)
+    return (errors / losses.target_sizes(targets)).mean(axis=1)
 
 
 def zero_one(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
-    """Weight of the partners with which a sum says the wrong one of two classes.
+    """Weight of the partners with which the wrong one of two classes is predicted.
 
-    It says the second class where it is positive. `targets` have a column for each
-    class, the sums are (n, 1).
+    The second class is predicted where the sum is positive. `targets` have a column for
+    each class, the sums are (n, 1).
     """
     strata, weights = pairs.strata, pairs.weights
-    below, _ = _up_to(-pairs.fixed[:, 0], pairs.permuted[:, 0], weights, strata)
+    below, _ = _sums_up_to(-pairs.fixed[:, 0], pairs.permuted[:, 0], weights, strata)
     above = np.bincount(strata, weights)[strata] - below
     return np.where(targets[:, 1] > 0, below, above)
 
 
-def _squares(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
+def _squared_errors(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     """Sums of squared errors: (n, k)."""
     # With e = f - y of fixed values and targets, W the sum of w_i' and m the mean p:
     # sum_i' w_i' (e + p_i')^2 = W (e + m)^2 + sum_i' w_i' (p_i' - m)^2
@@ -75,10 +75,10 @@ def _squares(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     return moments.weight[strata] * squares + moments.m2[strata]
 
 
-def _sizes(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
+def _absolute_errors(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     """Sums of absolute errors: (n, k)."""
-    # With limits t = y - f, W and S the sums of w_i' and w_i' p_i' where p_i' <= t, and
-    # W* and S* those of all partners:
+    # With limits t = y - f, W and S the sums of w_i' and w_i' p_i' over the partners
+    # with p_i' <= t, and W* and S* the sums over all partners:
     # sum_i' w_i' |p_i' - t| = t (2 W - W*) - (2 S - S*), and S* = 0 about the mean.
     moments, weights, strata = pairs.moments, pairs.weights, pairs.strata
     mean = moments.mean[strata]
@@ -86,18 +86,18 @@ def _sizes(targets: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
     sums = np.empty_like(limits)
     for output in range(sums.shape[1]):
         limit = limits[:, output]
-        below, moment = _up_to(limit, permuted[:, output], weights, strata)
-        sums[:, output] = 2 * (limit * below - moment)
+        weight, moment = _sums_up_to(limit, permuted[:, output], weights, strata)
+        sums[:, output] = 2 * (limit * weight - moment)
     return sums - limits * moments.weight[strata]
 
 
-def _up_to(
+def _sums_up_to(
     limits: NDArray[np.float64],
     values: NDArray[np.float64],
     weights: NDArray[np.float64],
     strata: NDArray[np.intp],
 ) -> list[NDArray[np.float64]]:
-    """Sums of weights and of weighted values, where values are up to a row's limit."""
+    """Sums of weights and of weighted values, over values up to each limit, (n,)."""
     n = len(values)
     # Stable: of equal numbers, values come before limits.
     order = np.argsort(np.concatenate([values, limits]), kind="stable")

@@ -1,8 +1,8 @@
 """Order statistics of a column in partitions, exact, without all values in memory.
 
 A first pass adds up weights in bins between values of a sample. A second one collects
-the distinct values of the bins that hold the quantiles; of other bins the largest value
-stands for all. These values have the weighted quantiles of the column.
+the distinct values of the bins that hold the quantiles; in each other bin, its upper
+edge stands for all values. These values have the weighted quantiles of the column.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SAMPLE_OF_PARTITION = 2**10
 # Limits the values of the sample, and so the bins: 64 KB of each column.
 _MAX_SAMPLE = 2**13
 # With a larger share of the weight in the bins to collect, the sample was a bad one:
-# collecting would take the memory of as large a share of the column.
+# the collected values would take this share of the column's memory.
 _MAX_COLLECTED = 1 / 8
 
 
@@ -38,7 +38,7 @@ class DistinctValues:
     def of_rows(
         cls, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> DistinctValues:
-        """Those of values (n,) without NaN."""
+        """The distinct values of `values` (n,), which have no NaN."""
         distinct, codes = np.unique(values, return_inverse=True)
         sums = np.bincount(codes, weights, len(distinct))
         return cls(distinct, sums.astype(np.float64, copy=False))
@@ -50,7 +50,7 @@ class DistinctValues:
         return weighted_quantile(self.values, probabilities, self.weights)
 
     def merge(self, other: DistinctValues) -> DistinctValues:
-        """Those of both."""
+        """The distinct values of both sets of rows."""
         values = np.concatenate([self.values, other.values])
         return self.of_rows(values, np.concatenate([self.weights, other.weights]))
 
@@ -66,11 +66,11 @@ class BinnedColumn:
     weights : ndarray of shape (m + 1,)
         Weight of the values in (edges[i - 1], edges[i]].
     distinct : DistinctValues or None
-        All distinct values; None where they are more than a limit.
+        All distinct values; None where they are more than `max_distinct`.
     sample : ndarray
         Some of the values.
     max_distinct : int
-        This limit.
+        Largest number of distinct values that are kept.
     """
 
     edges: NDArray[np.float64]
@@ -87,10 +87,12 @@ class BinnedColumn:
         edges: NDArray[np.float64],
         max_distinct: int,
     ) -> BinnedColumn:
-        """The column's state for some of its values (n,) without NaN."""
+        """The binned column of some rows, whose `values` (n,) have no NaN."""
         distinct = None
         if len(np.unique(values[: 4 * max_distinct])) <= max_distinct:
-            distinct = _at_most(DistinctValues.of_rows(values, weights), max_distinct)
+            distinct = _limit_distinct(
+                DistinctValues.of_rows(values, weights), max_distinct
+            )
         bins = search_sorted(edges, values)
         sums = np.bincount(bins, weights, len(edges) + 1)
         step = max(1, len(values) // _SAMPLE_OF_PARTITION)
@@ -98,10 +100,12 @@ class BinnedColumn:
         return cls(edges, sizes, distinct, values[::step], max_distinct)
 
     def merge(self, other: BinnedColumn) -> BinnedColumn:
-        """The state of the values of both."""
+        """The binned column of both sets of rows."""
         distinct = None
         if self.distinct is not None and other.distinct is not None:
-            distinct = _at_most(self.distinct.merge(other.distinct), self.max_distinct)
+            distinct = _limit_distinct(
+                self.distinct.merge(other.distinct), self.max_distinct
+            )
         sample = np.concatenate([self.sample, other.sample])
         step = -(-len(sample) // _MAX_SAMPLE)
         weights, sample = self.weights + other.weights, sample[:: max(step, 1)]
@@ -112,12 +116,12 @@ class BinnedColumn:
     ) -> NDArray[np.bool_]:
         """Mask of the bins that hold the quantiles, the smallest and largest value.
 
-        All bins without probabilities, or if they are so few that their number says
-        little about that of the distinct values.
+        The mask holds all filled bins if `probabilities` is None, or if there are so
+        few bins that there may be as few distinct values.
         """
         if probabilities is None or len(self.edges) <= self.max_distinct:
             return self.weights > 0
-        # Cumulated weights at the ends and starts of bins, and those of the quantiles.
+        # Cumulated weights at the ends and starts of bins, and at the quantiles.
         ends = np.cumsum(self.weights)
         starts, targets = ends - self.weights, np.multiply(probabilities, ends[-1])
         margin = _ROUNDING * ends[-1]
@@ -135,7 +139,7 @@ class BinnedColumn:
         """Whether other edges, from the sample, would leave less to collect."""
         return self.weights[bins].sum() > _MAX_COLLECTED * self.weights.sum()
 
-    def completed(
+    def merge_collected(
         self, bins: NDArray[np.bool_], collected: DistinctValues
     ) -> DistinctValues:
         """Distinct values of some bins, and an edge in the place of each other bin."""
@@ -155,6 +159,6 @@ def values_in_bins(
     return DistinctValues.of_rows(values[inside], weights[inside])
 
 
-def _at_most(distinct: DistinctValues, limit: int) -> DistinctValues | None:
+def _limit_distinct(distinct: DistinctValues, limit: int) -> DistinctValues | None:
     """The distinct values, or None where they are more than a limit."""
     return distinct if len(distinct.values) <= limit else None

@@ -2,8 +2,8 @@
 
 Each row has a donor: the row from which it takes values. Rows lie on a line in random
 order, each over a stretch as long as its weight, and in another order on a second line
-of the same length. The donor of a row is what lies under it on the second line. Where
-all weights are equal, every row is the donor of one: the donors are a permutation.
+of the same length. The donor of a row is the row under it on the second line. Where all
+weights are equal, every row is the donor of one row: the donors are a permutation.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def random_donors(
     rng: np.random.RandomState | np.random.Generator,
     strata: NDArray[np.intp] | None = None,
 ) -> NDArray[np.intp]:
-    """A donor for each row, independent of it and drawn in the shares of the weights.
+    """A donor for each row, independent of the row, with chances as the weights.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ def _rows_below(
 def mean_to_root_mean_square(values: _Array, weights: _Array) -> _Array:
     """Weighted means over rows of values (p, n) over their root mean squares: (p,).
 
-    It grows with Student's t and depends, as that does, on no scale; it lies between -1
-    and 1, and is 0 where all values are.
+    The ratio grows with Student's t and, like t, depends on no scale. It lies between
+    -1 and 1, and is 0 where all values are 0.
     """
     largest = np.abs(values).max(axis=1, initial=0.0)
     scaled = values / np.where(largest > 0, largest, 1.0)[:, None]
@@ -124,8 +124,8 @@ def upper_tail(observed: _Array, null: _Array, distribution: str) -> _Array:
     "empirical" is (1 + number of draws at least as large) / (1 + n), never zero.
     "normal" is Student's prediction of one more draw from n normal ones, "lognormal"
     the same for logarithms. "gamma" is fitted by maximum likelihood, without regard to
-    the error of the fit. Draws that are all equal have no distribution to fit, and are
-    counted.
+    the error of the fit. Where all draws are equal, no distribution fits,
+    and the empirical p-value is returned.
     """
     counted = (1 + (null >= observed).sum(axis=0)) / (1 + len(null))
     if distribution == "empirical":
@@ -152,7 +152,7 @@ def _normal_tail(observed: _Array, null: _Array, varying: NDArray[np.bool_]) -> 
 def _lognormal_tail(
     observed: _Array, null: _Array, varying: NDArray[np.bool_]
 ) -> _Array:
-    """As `_normal_tail`, of logarithms; one for numbers that are not positive."""
+    """P-values (p,) of a lognormal distribution; one for nonpositive numbers."""
     tail = np.ones(len(observed))
     has_logs = varying & (observed > 0)
     logs = np.log(null[:, has_logs])
@@ -162,7 +162,7 @@ def _lognormal_tail(
 
 
 def _gamma_tail(observed: _Array, null: _Array, varying: NDArray[np.bool_]) -> _Array:
-    """As `_normal_tail`; one for numbers that are not positive."""
+    """P-values (p,) of a gamma distribution; one for nonpositive numbers."""
     tail = np.ones(len(observed))
     for j in np.flatnonzero(varying & (observed > 0)):
         shape, _, scale = stats.gamma.fit(null[:, j], floc=0)

@@ -37,21 +37,23 @@ def learner_half_width(
 
     Training sets overlap, so refits differ less than independent fits would. The
     delete-d jackknife (Shao and Wu 1989) multiplies their mean squared deviation by
-    n_train / n_test. Folds are all its subsets; few random ones estimate the mean
-    squared deviation, by m - 1, and the mean over all subsets, whose variance is added.
-    Means over each refit's own test rows differ mostly by these rows,
-    which do not overlap: (1/m + n_test / n_train) S^2 (Nadeau and Bengio 2003).
+    n_train / n_test, over all subsets of the rows. The m folds are all the subsets
+    there are. Of m random subsets the mean squared deviation is estimated, with the
+    divisor m - 1, and so is the mean over all subsets: its variance is added. Means
+    over each refit's own test rows differ mostly by these rows, which do not overlap:
+    their variance is (1/m + n_test / n_train) S^2 (Nadeau and Bengio 2003), with the
+    sample variance S^2 of the m results.
 
     Parameters
     ----------
     refits : array-like of shape (m, ...)
         The result of each refit.
     splits : Splits or None, default=None
-        The rows left out; None means those of m folds.
+        The rows left out; None means m folds.
     on_test_rows : bool, default=False
         Whether each result is a mean over the refit's own test rows.
     standard_errors : array-like of shape (...), default=0.0
-        Errors that all refits share, as that of a mean over the same rows.
+        Errors that all refits share, such as the error of a mean over the same rows.
     level : float, default=0.95
         Share of such intervals that hold the expectation.
 

@@ -30,9 +30,9 @@ def quantile_codes(
     n_groups: int,
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.intp]:
-    """Codes 0, 1, ... of groups of about equal size; missing values are the last one.
+    """Codes 0, 1, ... of groups of about equal size; missing values are the last group.
 
-    Equal values share a group; up to `MAX_LEVELS` distinct values have one each.
+    Equal values share a group; up to `MAX_LEVELS` distinct values have a group each.
     """
     observed = np.isfinite(values)
     codes = np.full(len(values), n_groups, dtype=np.intp)
@@ -81,24 +81,25 @@ def residual_strengths(
     scale = np.abs(attributions).max(initial=0.0)
     if scale > 0:  # squares of huge or tiny numbers overflow
         attributions = attributions / scale
-    residuals = _detrended(attributions, feature, bins)
+    residuals = _subtract_lines(attributions, feature, bins)
     spread = ((attributions - attributions.mean()) ** 2).sum()
     strengths = np.zeros(len(companions))
     if residuals @ residuals <= NEGLIGIBLE * spread:
         return strengths
     # Residuals of curves are largest in the outer bins: bins are standardised for the
     # comparison with chance.
-    deviations = np.sqrt(_means(residuals**2, bins))
+    deviations = np.sqrt(_group_means(residuals**2, bins))
     selected = np.flatnonzero((deviations > ROUNDING * deviations.max())[bins])
     residuals = residuals[selected]
     bins = np.unique(bins[selected], return_inverse=True)[1]
-    standardised = residuals / np.sqrt(_means(residuals**2, bins))[bins]
+    standardised = residuals / np.sqrt(_group_means(residuals**2, bins))[bins]
     for position, companion in enumerate(companions):
         groups = quantile_codes(companion[selected], N_GROUPS)
         cells = bins * (groups.max() + 1) + groups
         cells = np.unique(cells, return_inverse=True)[1]
         # Degrees of freedom within cells, and of cells within bins.
-        dof_within, dof_between = len(cells) - cells.max() - 1, cells.max() - bins.max()
+        dof_within = len(cells) - cells.max() - 1
+        dof_between = cells.max() - bins.max()
         if dof_within < 1:
             continue
         # Standard deviation of a share without an interaction.
@@ -115,25 +116,27 @@ def _adjusted_share(
 ) -> float:
     """Share of the sum of squares between cells, adjusted for their number."""
     dof_within = len(values) - cells.max() - 1
-    deviations = values - _means(values, cells)[cells]
+    deviations = values - _group_means(values, cells)[cells]
     total = values @ values / (dof_within + dof_between)
     return 1 - (deviations @ deviations / dof_within) / total
 
 
-def _means(values: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+def _group_means(
+    values: NDArray[np.float64], codes: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """Mean of each group."""
     return np.bincount(codes, values) / np.bincount(codes)
 
 
-def _detrended(
+def _subtract_lines(
     values: NDArray[np.float64], feature: NDArray[np.float64], codes: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """Values less the least-squares line along a feature within each group."""
     feature = np.where(np.isfinite(feature), feature, 0.0)
     scale = np.abs(feature).max(initial=0.0)
     feature = feature / scale if scale > 0 else feature
-    values = values - _means(values, codes)[codes]
-    feature = feature - _means(feature, codes)[codes]
+    values = values - _group_means(values, codes)[codes]
+    feature = feature - _group_means(feature, codes)[codes]
     squares = np.bincount(codes, feature**2)
     products = np.bincount(codes, feature * values)
     slopes = np.divide(

@@ -1,9 +1,9 @@
 """Losses of linear scores, as models minimise them, and their slopes.
 
-A loss takes targets and scores, (..., k) both, before any link. Where scores move by no
-more than its `reach`, chosen by hand, slopes and curvatures say what it becomes;
-`self_concordance` is the largest size of its third derivative in units of its
-curvature.
+A loss takes targets and scores before any link, both of shape (..., k). Where scores
+move by no more than the loss's `reach`, chosen by hand, slopes and curvatures give its
+new value. `self_concordance` is the largest size of its third derivative, in units of
+its curvature.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class HalfSquared:
 
     def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
-        return _diagonal(np.ones(scores.shape))
+        return _diagonal_matrices(np.ones(scores.shape))
 
 
 class Logistic:
@@ -101,7 +101,7 @@ class Logistic:
 
     def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
-        return _diagonal(expit(scores) * expit(-scores))
+        return _diagonal_matrices(expit(scores) * expit(-scores))
 
 
 class Softmax:
@@ -121,12 +121,12 @@ class Softmax:
 
     def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
-        return _shares(scores) - targets
+        return _softmax(scores) - targets
 
     def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
-        shares = _shares(scores)
-        return _diagonal(shares) - shares[..., :, None] * shares[..., None, :]
+        shares = _softmax(scores)
+        return _diagonal_matrices(shares) - shares[..., :, None] * shares[..., None, :]
 
 
 class SquaredHinge:
@@ -144,12 +144,12 @@ class SquaredHinge:
 
     def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
-        return _diagonal(2.0 * (targets * scores < 1))
+        return _diagonal_matrices(2.0 * (targets * scores < 1))
 
 
 @dataclass(frozen=True)
 class HalfTweedie:
-    """Half the unit deviance of a Tweedie distribution, of logarithms of the mean.
+    """Half the unit deviance of a Tweedie distribution; scores are logarithms of means.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class HalfTweedie:
 
     @property
     def self_concordance(self) -> float:
-        """As of other losses."""
+        """Largest size of the third derivative, in units of the curvature."""
         return 1.0 if 1 <= self.power <= 2 else np.inf
 
     def means(self, scores: _Array) -> _Array:
@@ -200,7 +200,7 @@ class HalfTweedie:
         """Second derivatives, (..., k, k)."""
         power, mean = self.power, np.exp(scores)
         of_mean = (2 - power) * mean ** (2 - power)
-        return _diagonal(of_mean - (1 - power) * targets * mean ** (1 - power))
+        return _diagonal_matrices(of_mean - (1 - power) * targets * mean ** (1 - power))
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class HalfHuber:
 
     def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
-        return _diagonal(1.0 * (np.abs(scores - targets) < self.threshold))
+        return _diagonal_matrices(1.0 * (np.abs(scores - targets) < self.threshold))
 
 
 @dataclass(frozen=True)
@@ -256,20 +256,20 @@ class HuberWithScale:
 
     def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., 2) along the scores."""
-        errors, _ = self._in_scales(targets, scores)
+        errors, _ = self._errors_in_scales(targets, scores)
         return np.stack([2 * errors, 1 - errors**2], axis=-1)
 
     def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., 2, 2)."""
-        errors, is_near = self._in_scales(targets, scores)
+        errors, is_near = self._errors_in_scales(targets, scores)
         along = np.stack([np.ones_like(errors), -errors], axis=-1)
         curvature = 2 * is_near / scores[..., 1]
         return curvature[..., None, None] * along[..., :, None] * along[..., None, :]
 
-    def _in_scales(
+    def _errors_in_scales(
         self, targets: _Array, scores: _Array
     ) -> tuple[_Array, NDArray[np.bool_]]:
-        """Errors in scales, up to epsilon, and whether they are below."""
+        """Errors in units of the scale, up to epsilon, and whether they are near."""
         errors = (scores[..., 0] - targets[..., 0]) / scores[..., 1]
         is_near = np.abs(errors) < self.epsilon
         return np.clip(errors, -self.epsilon, self.epsilon), is_near
@@ -278,7 +278,7 @@ class HuberWithScale:
 # Newton's steps to a constant score: each doubles the number of its digits.
 _N_STEPS = 20
 
-# Losses of one score, each of which is the link of a mean: those of regressions.
+# Losses of regressions, each score of which is the link of a mean.
 RegressionLoss = HalfSquared | Logistic | HalfTweedie
 
 
@@ -297,7 +297,7 @@ def constant_score(loss: Loss, targets: _Array, weights: _Array) -> float:
 def one_vs_rest_shares(log_odds: _Array) -> _Array:
     """Probabilities of classes from their log-odds, each against all others.
 
-    Of two classes there are those of the second alone, (n_rows,).
+    For two classes, `log_odds` holds the log-odds of the second class alone, (n_rows,).
     """
     if log_odds.ndim == 1:
         log_odds = np.stack([-log_odds, log_odds], axis=1)
@@ -305,12 +305,12 @@ def one_vs_rest_shares(log_odds: _Array) -> _Array:
     return softmax(log_expit(log_odds), axis=1)
 
 
-def _diagonal(entries: NDArray[np.floating]) -> _Array:
+def _diagonal_matrices(entries: NDArray[np.floating]) -> _Array:
     """Diagonal matrices (..., k, k) of entries (..., k)."""
     return entries[..., None] * np.eye(entries.shape[-1])
 
 
-def _shares(scores: _Array) -> _Array:
+def _softmax(scores: _Array) -> _Array:
     """Softmax along the last axis."""
     # Class by class: sums along a short last axis take three times as long.
     shares = np.ascontiguousarray(np.moveaxis(scores, -1, 0))

@@ -23,9 +23,9 @@ def order_rows(values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Order of rows (n, p) by hierarchical clustering (average linkage, Euclidean).
 
     Up to `MAX_OPTIMAL` rows, the branches are turned so that neighbours are as close
-    as they can be (Bar-Joseph, Gifford and Jaakkola, 2001). Beyond `MAX_CLUSTERED`
-    rows, some at even steps are clustered, and each other row joins the closest of
-    these.
+    as they can be (Bar-Joseph, Gifford and Jaakkola, 2001). Of more than
+    `MAX_CLUSTERED` rows, centres at even steps are clustered, and each other row joins
+    its closest centre.
 
     Examples
     --------
@@ -44,14 +44,14 @@ def order_rows(values: NDArray[np.float64]) -> NDArray[np.intp]:
     if n_rows <= MAX_CLUSTERED:
         return _order_by_clustering(values)
     centres = np.linspace(0, n_rows - 1, MAX_CLUSTERED).round().astype(np.intp)
-    # Rows stand by the rank of their centre, those of a centre by their distance.
+    # Rows are ordered by the rank of their centre, then by their distance from it.
     rank = np.empty(len(centres), dtype=np.intp)
     rank[_order_by_clustering(values[centres])] = np.arange(len(centres))
-    squares, closest = _closest(values, values[centres])
+    squares, closest = _closest_centres(values, values[centres])
     return np.lexsort((squares, rank[closest]))
 
 
-def _closest(
+def _closest_centres(
     values: NDArray[np.float64], centres: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Squared distance of each row to its closest centre, and that centre's index."""
@@ -90,9 +90,9 @@ def order_levels(
     gives the order (Apley & Zhu 2020), in the direction that puts the first level, or
     else the first level off the middle, on the low side.
 
-    `numeric` and `categorical` are lists of tables (n_levels, n_cells): for another
-    feature, weights of the rows by level and by cells between percentiles, or by level
-    and the other feature's level.
+    `numeric` and `categorical` have a table (n_levels, n_cells) for each other feature:
+    weights of the rows by level and by the other feature's cell. The cells of a numeric
+    feature lie between its percentiles, the cells of a categorical one are its levels.
     """
     distances = np.zeros((n_levels, n_levels))
     for table in numeric:
@@ -128,7 +128,7 @@ def cell_weights(
     shape: tuple[int, int],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Weights of rows by code and cell, of a shape."""
+    """Weights of the rows with each code and cell, as a table of a shape."""
     flat = np.ravel_multi_index((codes, cells), shape)
     sums = np.bincount(flat, weights, shape[0] * shape[1])
     return sums.astype(np.float64, copy=False).reshape(shape)

@@ -32,8 +32,9 @@ def shares_of_variance(
 ) -> NDArray[np.float64]:
     """Covariances of summands with their total, relative to its variance: (n, k).
 
-    They follow from the variances of the summands (n, k), of their sums with the total,
-    and of the total (k,). Zero for a total that only rounding moves from its mean (k,).
+    They follow from three variances: of the summands (n, k), of the sum of each with
+    the total (n, k), and of the total (k,). They are zero where only rounding moves the
+    total from its mean (k,).
     """
     covariances = (sums - variances - total) / 2
     zeros = np.zeros_like(covariances)
@@ -45,7 +46,7 @@ def shares_of_variance(
 def student_factor(degrees: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Factor of a standard error of few degrees of freedom.
 
-    Then 1.96 errors to each side are Student's interval of 95 %.
+    With it, 1.96 standard errors to each side are Student's interval of 95 %.
     """
     return stdtrit(degrees, 0.975) / stdtrit(np.inf, 0.975)
 
@@ -194,7 +195,8 @@ class Averages:
     Parameters
     ----------
     moments : list of Moments of shape (n_points, k) or (n_points, 2 k)
-        For each grid; with masses, those of values centred by these come second.
+        Moments at the points of each grid. With masses, the moments of the values less
+        their mean by the masses come second.
     n_outputs : int
         The number k.
     with_errors : bool, default=True
@@ -226,16 +228,16 @@ class Averages:
 
     @property
     def means(self) -> list[NDArray[np.float64]]:
-        """For each grid, (n_points, k)."""
+        """Means at the points of each grid, (n_points, k)."""
         return [moments.mean[:, : self.n_outputs] for moments in self.moments]
 
     @property
     def standard_errors(self) -> list[NDArray[np.float64]]:
-        """For each grid, (n_points, k or 2 k)."""
+        """Standard errors at the points of each grid, (n_points, k or 2 k)."""
         return [moments.standard_error for moments in self.moments]
 
     def merge(self, other: Averages) -> Averages:
-        """Averages over the rows of both."""
+        """Averages over both sets of rows."""
         moments = map(Moments.merge, self.moments, other.moments)
         return replace(self, moments=list(moments))
 
@@ -248,8 +250,8 @@ class RowMoments:
     weights : ndarray of shape (n_rows,)
         Weights of all rows.
     masses : list of ndarray of shape (n_points,) or None, optional
-        For each grid, weights of its points that sum to one. The values less each row's
-        mean by these then stand behind the values: (n_rows, n_points, 2 k).
+        For each grid, weights of its points that sum to one. Then the values less each
+        row's mean by these weights follow the values: (n_rows, n_points, 2 k).
     """
 
     def __init__(
@@ -294,7 +296,8 @@ def averaged_quantile(
 ) -> NDArray[np.float64]:
     """Quantiles, the mean of two values where the distribution function is flat.
 
-    That of 1/2 is the usual median. Values and weights as of `weighted_quantile`.
+    The quantile of 1/2 is the usual median. Values and weights are those of
+    `weighted_quantile`.
     """
     low, high = _quantile_ends(values, probabilities, weights)
     return low / 2 + high / 2  # the sum of both might overflow

@@ -6,10 +6,11 @@ conditions. In the game of a row x, a leaf with conditions L gives the set U of 
 .. math:: w \sum_{T \subseteq U} (-1)^{|U| - |T|} q(T)\, [x \text{ meets } T], \quad
     U \subseteq L,
 
-where q(T) is the share of replacements that meet all conditions of the leaf but those
-in T: the Moebius transform of the game (Hiabu, Meyer & Wright 2023, by their Theorem
-3.5 the decomposition that partial dependence identifies). So a component is a weighted
-sum of *conjunctions*, sets of conditions that a row meets or not, whatever the depth.
+where q(T) is the share of replacements that meet all conditions of the leaf except the
+ones in T. This is the Moebius transform of the game (Hiabu, Meyer & Wright 2023), by
+their Theorem 3.5 the decomposition that partial dependence identifies. A component is
+a weighted sum of *conjunctions*: sets of conditions that a row meets or not, at any
+depth of the trees.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _ROWS_AT_ONCE = 2**8
 
 
 class Conjunctions(NamedTuple):
-    """Some conjunctions, and how much each component gets where a row meets them."""
+    """Some conjunctions, and what they add to the components of rows that meet them."""
 
     nodes: NDArray[np.intp]  # (max_order, n): nodes that name the conditions
     weights: sparse.csr_array  # (k * n_sets, n)
@@ -85,7 +86,7 @@ class TreeComponents:
         leaf, conditions = paths.conditions_of(leaves)
         on_path = np.zeros((len(leaves), paths.n_players), dtype=bool)
         on_path[leaf, paths.player[conditions]] = True
-        columns, _ = _distinct(np.packbits(on_path, axis=1).T.astype(np.intp))
+        columns, _ = _distinct_columns(np.packbits(on_path, axis=1).T.astype(np.intp))
         octets = columns.T.astype(np.uint8)
         on_path = np.unpackbits(octets, axis=1, count=paths.n_players).astype(bool)
         sets: list[tuple[int, ...]] = []
@@ -118,7 +119,7 @@ class TreeComponents:
         if "_conjunctions" not in vars(self) and self.max_order <= 2:
             components = game.few_components(codes, self.max_order)
             if components is not None:
-                return self._of_sets(components)
+                return self._select_sets(components)
         values = np.zeros((game.ensemble.n_outputs * n_sets, len(codes)))
         for start in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
@@ -128,7 +129,9 @@ class TreeComponents:
                 values[:, rows] += chunk.weights @ all_met_together.astype(np.float64)
         return values.reshape(game.ensemble.n_outputs, n_sets, len(codes))
 
-    def _of_sets(self, components: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def _select_sets(
+        self, components: list[NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
         """Components of `sets`, from arrays (k, n_players, ..., n_rows) by size."""
         by_size = []
         for size, values in enumerate(components, 1):
@@ -155,14 +158,14 @@ def _conjunctions_of_leaves(
     n_conditions = game.paths.n_conditions[leaves]
     max_order = max(map(len, positions))
     by_size = [
-        _weights(game, leaves[n_conditions == d], max_order)
+        _leaf_weights(game, leaves[n_conditions == d], max_order)
         for d in np.unique(n_conditions)
     ]
     players, nodes, weights = (
         np.concatenate(arrays, axis=1) for arrays in zip(*by_size, strict=True)
     )
-    players, component = _distinct(players)
-    nodes, conjunction = _distinct(nodes)
+    players, component = _distinct_columns(players)
+    nodes, conjunction = _distinct_columns(nodes)
     n_players = game.paths.n_players
     of_component = np.array(
         [
@@ -179,9 +182,9 @@ def _conjunctions_of_leaves(
         yield Conjunctions(nodes[:, chunk], matrix[:, chunk].tocsr())
 
 
-def _weights(game: Game, leaves: NDArray[np.intp], max_order: int) -> _LeafWeights:
-    """Weights of leaves with equally many conditions: those that are not zero."""
-    conditions = game.paths.of_nodes(leaves)
+def _leaf_weights(game: Game, leaves: NDArray[np.intp], max_order: int) -> _LeafWeights:
+    """Nonzero weights of leaves with equally many conditions."""
+    conditions = game.paths.conditions_by_slot(leaves)
     d = len(conditions)
     subsets = [s for size in range(max_order + 1) for s in combinations(range(d), size)]
     shares = game.shares_without(leaves, subsets)
@@ -204,8 +207,10 @@ def _weights(game: Game, leaves: NDArray[np.intp], max_order: int) -> _LeafWeigh
     return _LeafWeights(players, nodes[slots[:, subset], leaf], weight)
 
 
-def _distinct(columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Distinct columns of an array of integers; position of each column among them."""
+def _distinct_columns(
+    columns: NDArray[np.intp],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Distinct columns of an array of integers; position of each column in these."""
     key = np.zeros(columns.shape[1], dtype=np.intp)
     for row in columns:
         key = key * (int(row.max(initial=0)) + 1) + row

@@ -1,11 +1,11 @@
 r"""Means and covariances of trees over features that are independent of each other.
 
-Where the features are independent, a point reaches a node with the product of the
-chances that it meets the conditions on the way to it, one for each feature. A split on
-feature j, which a point reaches with chance P, is given a condition q on j by the
+Where the features are independent, the chance that a point reaches a node is a product
+over the features: of the chances to meet the conditions on the way to the node. Let a
+point reach a split on feature j with chance P, and let q be the condition on j from the
 splits above it. With :math:`a_q = P(q)` and :math:`S_q = E[s_j 1_q]` for a statistic
 :math:`s_j` of the feature with mean zero, of which :math:`a_l` and :math:`S_l` go to
-the left, and with :math:`U_l` and :math:`U_r` the means of what is below its children,
+the left, and with :math:`U_l` and :math:`U_r` the mean outputs below its children,
 
 .. math:: U = U_r + \frac{a_l}{a_q} (U_l - U_r), \qquad
     Cov(s_j, f) = \sum_{splits\ on\ j} \frac{P}{a_q}
@@ -43,7 +43,7 @@ _MOST_SPLITS = 2**17
 # Divisor in place of a probability of zero.
 _LEAST = np.finfo(np.float64).tiny
 
-# Function of amounts (m, n_points): their sums at places, and those that are missing.
+# Function of amounts (m, n_points): sums at places, and sums of missing values.
 _Sums = Callable[
     [NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64] | float]
 ]
@@ -78,7 +78,7 @@ class _Table(NamedTuple):
     """
 
     at_places: NDArray[np.float64]  # (n_places, m)
-    missing: NDArray[np.float64]  # (n_moved + 1, m): of missing values, by player
+    missing: NDArray[np.float64]  # (n_moved + 1, m): sums of missing values, by player
 
 
 class TreeProducts:
@@ -162,7 +162,7 @@ class TreeProducts:
             ):
                 if statistic.ndim > 1:
                     statistic = statistic[rows]
-                for chunk in _centred(share[rows], statistic):
+                for chunk in _centre_statistics(share[rows], statistic):
                     chunk_rows = slice(
                         start + chunk.rows.start, start + chunk.rows.stop
                     )
@@ -189,7 +189,7 @@ class _CentredStatistics(NamedTuple):
     variance: NDArray[np.float64]  # (c,)
 
 
-def _centred(
+def _centre_statistics(
     shares: NDArray[np.float64], statistics: NDArray[np.float64]
 ) -> Iterator[_CentredStatistics]:
     """Moments of statistics under shares (m, n_points), some at a time."""
@@ -259,14 +259,14 @@ class _Block:
         mean: NDArray[np.float64],
         covariance: NDArray[np.float64],
     ) -> None:
-        """Add what the trees give to `mean` (k, m) and `covariance` (k, n_moved, m).
+        """Add the trees' means to `mean` (k, m), and to `covariance` (k, n_moved, m).
 
-        Both are changed in place.
+        Both arrays are changed in place.
         """
-        reached, left, right = self._looked_up(chances)
+        reached, left, right = self._look_up(chances)
         np.maximum(reached, _LEAST, out=reached)
         ratio = left / reached
-        conditioned, gain, _ = self._looked_up(centred)
+        conditioned, gain, _ = self._look_up(centred)
         conditioned *= ratio
         gain -= conditioned
         self._go_down(reached, left, right, gain)
@@ -274,10 +274,10 @@ class _Block:
         for output, of_splits in enumerate(covariances):
             covariance[output] += self._by_player @ of_splits
 
-    def _looked_up(
+    def _look_up(
         self, table: _Table
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Sums over what reaches each split, and over what goes left and right."""
+        """Sums (n_splits, m) of amounts that reach splits, that go left, and right."""
         low, middle, high = (
             table.at_places.take(places, axis=0)
             for places in (self._low, self._middle, self._high)
@@ -319,7 +319,7 @@ class _Block:
     ) -> NDArray[np.float64]:
         """Add the means of the trees to `mean`; covariances by split, (k, n_splits, m).
 
-        `ratio` is a_l / a_q, and differences are those of the means of the children.
+        `ratio` is a_l / a_q; differences are taken between the means of the children.
         """
         k, m = mean.shape
         covariances = np.empty((k, *gain.shape))
@@ -343,16 +343,16 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class _Level:
-    """The splits of a block at one depth, and their children: left ones, right ones.
+    """The splits of a block at one depth, and their children: all left, then all right.
 
     Parameters
     ----------
     splits : slice
-        Their positions in the block.
+        Positions of the splits in the block.
     inner : ndarray of intp
-        Positions of the children that are splits, those of the next level.
+        Positions of the children that are splits: the splits of the next level.
     left, right : ndarray of shape (n_splits,), intp
-        Positions of the children among all of them, splits first.
+        Positions of the children, where children that are splits come first.
     leaves : ndarray of shape (k, n_leaves, 1)
         Values of the children that are leaves.
     """
@@ -367,7 +367,7 @@ class _Level:
 def _roots_of_blocks(
     ensemble: TreeEnsemble, most_splits: int
 ) -> list[NDArray[np.intp]]:
-    """Roots of some trees at a time, without those that are leaves."""
+    """Roots of some trees at a time, without roots that are leaves."""
     tree = np.arange(ensemble.n_trees)
     n_splits = np.zeros(ensemble.n_trees, dtype=np.intp)
     for nodes in ensemble.levels():
@@ -385,9 +385,9 @@ def _roots_of_blocks(
 class _SplitTables:
     """Tables of the shares of distributions that meet the conditions of splits.
 
-    Each player has its *places*, rows of the tables. The share that meets the
-    conditions of the splits above a split on the same player is the entry at `high`
-    less the entry at `low`; that between `low` and `middle` goes to the left, that
+    Each player has its *places*, rows of the tables. For a split, the share that meets
+    the conditions of the splits above on the same player is the entry at `high` less
+    the entry at `low`. The share between `low` and `middle` goes to the left, the share
     between `middle` and `high` to the right. Shares grow along a table, so that no
     difference is negative, even after rounding.
 
@@ -403,8 +403,8 @@ class _SplitTables:
     low, middle, high : ndarray of shape (n_nodes,), intp
         Places; of no meaning at leaves.
     missing_left, missing_right : ndarray of shape (n_nodes,), intp
-        The player whose missing values also go there; they have tables of their own;
-        `n_moved` where there are none.
+        The player whose missing values, which have a table of their own, go to the left
+        or right too; `n_moved` where there are none.
     player : ndarray of shape (n_nodes,), intp
         The player that is split on; `n_moved` at leaves, and where no player moves.
     n_places : int
@@ -431,7 +431,7 @@ class _SplitTables:
         ends = np.searchsorted(self.player[order], np.arange(n_moved + 1))
         for player in np.flatnonzero(np.diff(ends)).tolist():
             splits = order[ends[player] : ends[player + 1]]
-            sums, n_places = self._sums_of(player, splits)
+            sums, n_places = self._place_splits(player, splits)
             end = self.n_places + n_places
             self._sums[player] = slice(self.n_places, end), sums
             self.n_places = end
@@ -454,17 +454,18 @@ class _SplitTables:
             table.at_places[places.start + 1 : places.stop, rows] = at_places
             table.missing[player, rows] = missing
 
-    def _sums_of(self, player: int, splits: NDArray[np.intp]) -> tuple[_Sums, int]:
+    def _place_splits(self, player: int, splits: NDArray[np.intp]) -> tuple[_Sums, int]:
         """Set the places of splits; return a player's sums, and number of places."""
         moved = self._moved_features[player]
         if len(moved.features) == 1:
             (feature,) = moved.features
             if not self._ensemble.split_codes.categorical[feature]:
-                return self._of_numbers(player, feature, splits)
-        return self._of_sets(moved, splits)
+                return self._place_number_splits(player, feature, splits)
+        return self._place_set_splits(moved, splits)
 
     @cached_property
     def _intervals(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Lowest and highest code with which numbers meet each condition."""
         return self._paths.code_intervals(self._ensemble)
 
     @cached_property
@@ -475,14 +476,14 @@ class _SplitTables:
         inner = np.flatnonzero(~trees.is_leaf)
         meets[trees.left[inner]] = trees.missing_left[inner]
         meets[trees.right[inner]] = ~trees.missing_left[inner]
-        for nodes, previous in self._paths.merged:
+        for nodes, previous in self._paths.narrowing_steps:
             meets[nodes] &= meets[previous]
         return meets
 
-    def _of_numbers(
+    def _place_number_splits(
         self, player: int, feature: int, splits: NDArray[np.intp]
     ) -> tuple[_Sums, int]:
-        """Conditions are intervals of codes, and missing values."""
+        """Set places for a numeric feature, whose conditions are intervals of codes."""
         trees = self._ensemble
         codes = self._moved_features[player].codes[:, 0].astype(np.intp)
         order = np.argsort(codes, kind="stable")
@@ -514,12 +515,12 @@ class _SplitTables:
         self.middle[splits] = self.n_places + middle
         self.high[splits] = self.n_places + high
 
-    def _of_sets(
+    def _place_set_splits(
         self, moved: MovedFeatures, splits: NDArray[np.intp]
     ) -> tuple[_Sums, int]:
-        """Conditions are sets of points."""
+        """Set places for other players, whose conditions are sets of points."""
         distinct, point_number = np.unique(moved.codes, axis=0, return_inverse=True)
-        lefts = _lefts(self._ensemble, splits, moved.features, distinct)
+        lefts = _points_going_left(self._ensemble, splits, moved.features, distinct)
         within = self._points_within(splits, lefts)
         sets = np.concatenate([within, within & lefts])
         _, kind, number = np.unique(
@@ -537,7 +538,10 @@ class _SplitTables:
     def _points_within(
         self, splits: NDArray[np.intp], lefts: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Masks of points that splits above on the same player leave: as `lefts`."""
+        """Masks of points that meet the conditions of splits above on the same player.
+
+        `lefts` (n_splits, n_points) says which points go left at each split.
+        """
         trees = self._ensemble
         within = np.ones_like(lefts)
         previous = self._paths.previous[trees.left[splits]]
@@ -560,7 +564,7 @@ def _number_sums(
     n_known: int,
     amounts: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of amounts (m, n_points) up to each place, and of those that are missing."""
+    """Sums of amounts (m, n_points) up to each place, and over missing values."""
     if order is not None:
         amounts = amounts.take(order, axis=1)
     table = amounts[:, :n_known].cumsum(axis=1).take(ends, axis=1).T
@@ -582,7 +586,7 @@ def _matrix_of_ones(
     return csr_array((np.ones(len(row)), column, starts), shape=shape)
 
 
-def _lefts(
+def _points_going_left(
     trees: TreeEnsemble,
     splits: NDArray[np.intp],
     features: NDArray[np.intp],

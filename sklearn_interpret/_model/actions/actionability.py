@@ -41,15 +41,15 @@ class Actionability(PlainState):
     """The rows that a search may return for a row, and their distances from it.
 
     Rows are encoded as floats: numbers as they are, a category as the position of its
-    level among those that the dtype declares and the rows of `fit` have, -1 for none of
-    these. What is missing in a row stays so.
+    level among the levels that the dtype declares or the rows of `fit` have, -1 for an
+    unknown level. Missing entries are NaN.
 
     Parameters
     ----------
     fit_rows : Rows
         The rows of `fit`.
     weights : ndarray of shape (n_rows,)
-        Their weights.
+        Weights of the rows of `fit`.
     categorical : ndarray of shape (n_columns,), bool
         Which columns are categories.
     vary : ndarray of shape (n_columns,), bool
@@ -67,10 +67,10 @@ class Actionability(PlainState):
         The norm of changes in their units that is their distance.
     within_data : ndarray of shape (n_columns,), bool, default=None
         Which columns take values between the lowest and the highest observed one and
-        that of the row, or observed levels. None means none.
+        that of the row, or observed levels. None means no column.
     two_valued : ndarray of shape (n_columns,), bool, default=None
-        Which of these have two successive whole numbers, and take only these, even
-        where ranges are lifted.
+        Which of these columns hold two successive whole numbers, and take only these
+        two, even where ranges are lifted.
     missing_stays : bool, default=False
         Whether missing entries stay. Else they may be filled, which costs one unit.
     steps : None, dict of int to float or "exact", default="exact"
@@ -138,13 +138,13 @@ class Actionability(PlainState):
         no_columns = np.zeros(fit_rows.n_columns, dtype=bool)
         self._two_valued = no_columns if two_valued is None else two_valued
         self._within_data = no_columns if within_data is None else within_data
-        self._take_steps([self._step_of(j, steps, weights) for j in columns])
+        self._set_steps([self._step_of(j, steps, weights) for j in columns])
         dtype_limits = [self._limits_of_dtype(j) for j in columns]
         self._dtype_limits = np.array(dtype_limits).reshape(-1, 2).T
         all_rows = np.ones(fit_rows.n_rows, dtype=bool)
         self.observed, self._observed_levels = self._observed_values(weights > 0)
         _, self.seen_levels = self._observed_values(all_rows)
-        self._limit_to(self._within_data)
+        self._limit_to_data(self._within_data)
         for j, limits in ranges.items():
             if categorical[j]:
                 allowed = set(map(label_key, limits))
@@ -154,7 +154,7 @@ class Actionability(PlainState):
             else:
                 self._low[j] = self.grid.up(max(limits[0], self._low[j]), j)
                 self._high[j] = self.grid.down(min(limits[1], self._high[j]), j)
-        self.costs, self.filling = self._costs(weights, distance)
+        self.costs, self.filling = self._unit_costs(weights, distance)
         self._weights = weights
         self.coefficients = np.zeros((0, fit_rows.n_columns))
         self.bounds = np.zeros(0)
@@ -175,7 +175,7 @@ class Actionability(PlainState):
     def _levels_of(self, j: int) -> list[Any]:
         """Levels of a category, in the natural order, missing ones left out.
 
-        Those that the dtype declares and no row of `fit` has are among them.
+        Levels that the dtype declares and no row of `fit` has are among the levels.
         """
         _, labels = self.fit_rows.encode_column(j)
         labels = self.fit_rows.categories(j) or labels
@@ -198,10 +198,10 @@ class Actionability(PlainState):
             return 0.0
         values = self.fit_rows.numbers(j)
         present = ~np.isnan(values) & (weights > 0)
-        spread = _unit("mad", values[present], weights[present])
+        spread = _unit_of_numbers("mad", values[present], weights[present])
         return decimal_step(values, self.dtypes[j], spread)
 
-    def _take_steps(self, steps: Sequence[float] | NDArray[np.float64]) -> None:
+    def _set_steps(self, steps: Sequence[float] | NDArray[np.float64]) -> None:
         """Limit numbers to multiples of steps (n_columns,); zero allows all numbers."""
         self.grid = DecimalGrid.of(steps, self.dtypes)
         self.stepped, self.integer = self.grid.steps > 0, self.grid.steps == 1
@@ -225,7 +225,8 @@ class Actionability(PlainState):
     ) -> tuple[NDArray[np.float64], list[Any]]:
         """Lowest and highest numbers (2, n_columns) of some rows of `fit`, and levels.
 
-        Those are masks of the `levels` of each column, None for columns of numbers.
+        The levels are a mask of the `levels` of each column, None for a column of
+        numbers.
         """
         n_columns = self.fit_rows.n_columns
         observed = np.repeat([[np.inf], [-np.inf]], n_columns, axis=1)
@@ -243,7 +244,7 @@ class Actionability(PlainState):
             observed[:, j] = values.min(initial=np.inf), values.max(initial=-np.inf)
         return observed, levels
 
-    def _limit_to(self, within_data: NDArray[np.bool_]) -> None:
+    def _limit_to_data(self, within_data: NDArray[np.bool_]) -> None:
         """Limit some columns to values of the rows of `fit`, others by their dtype."""
         self._within_data = within_data
         low, high = np.where(within_data, self.observed, self._dtype_limits)
@@ -255,7 +256,7 @@ class Actionability(PlainState):
             )
         ]
 
-    def beyond(
+    def is_beyond_data(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Mask of cells changed to values beyond those of the rows of `fit`."""
@@ -282,7 +283,7 @@ class Actionability(PlainState):
                 )
         return medians
 
-    def _costs(
+    def _unit_costs(
         self, weights: NDArray[np.float64], distance: Mapping[int, float] | str
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Costs of a unit of each column, or of a change of category; `filling`."""
@@ -292,7 +293,7 @@ class Actionability(PlainState):
         for j in np.flatnonzero(~self.categorical).tolist():
             values = self.fit_rows.numbers(j)
             present = ~np.isnan(values) & (weights > 0)
-            units[j] = _unit(kind, values[present], weights[present])
+            units[j] = _unit_of_numbers(kind, values[present], weights[present])
         costs = 1 / units
         if kind == "gower":
             costs /= n_columns
@@ -301,7 +302,7 @@ class Actionability(PlainState):
                 costs[j], units[j] = cost, 1.0
         return costs, units
 
-    def constrained(
+    def with_constraints(
         self, coefficients: NDArray[np.float64], bounds: NDArray[np.float64]
     ) -> Actionability:
         """A copy with linear constraints: ``coefficients @ row <= bounds``."""
@@ -315,27 +316,27 @@ class Actionability(PlainState):
         """Excess of encoded rows over the bounds (n, n_bounds), and its terms' size."""
         terms = self.coefficients * values[:, None]
         terms = np.where(self.coefficients != 0, terms, 0)
-        sizes = np.abs(terms).sum(axis=2) + np.abs(self.bounds)
-        return terms.sum(axis=2) - self.bounds, sizes
+        term_sizes = np.abs(terms).sum(axis=2) + np.abs(self.bounds)
+        return terms.sum(axis=2) - self.bounds, term_sizes
 
     def satisfies(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether encoded rows satisfy all linear constraints, to rounding."""
-        excess, sizes = self.excess(values)
-        return np.all(excess <= _ROUNDING * sizes, axis=1)
+        excess, term_sizes = self.excess(values)
+        return np.all(excess <= _ROUNDING * term_sizes, axis=1)
 
-    def without(self, limits: str) -> Actionability:
+    def without_limits(self, limits: str) -> Actionability:
         """A copy without one of its limits, a parameter of the methods."""
         if limits == "constraints":
-            return self.constrained(self.coefficients[:0], self.bounds[:0])
+            return self.with_constraints(self.coefficients[:0], self.bounds[:0])
         free = copy(self)
         if limits == "features_to_vary":
             free.vary = np.ones_like(self.vary)
         elif limits == "direction":
             free._directions = np.zeros_like(self._directions)
         elif limits == "steps":
-            free._take_steps(np.where(self.integer, 1.0, 0.0))
+            free._set_steps(np.where(self.integer, 1.0, 0.0))
         else:
-            free._limit_to(self._two_valued)
+            free._limit_to_data(self._two_valued)
         return free
 
     def encode(self, rows: Rows) -> NDArray[np.float64]:
@@ -358,13 +359,14 @@ class Actionability(PlainState):
         values = np.nan_to_num(self.encode(rows), nan=np.inf)
         return rows.take(np.unique(values, axis=0, return_index=True)[1])
 
-    def permitted(
+    def permitted_limits(
         self, origins: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lowest and highest value of changed cells, (n_rows, n_columns) each.
 
-        Of categories the positions of levels, for `possible_levels` among them. Cells
-        that may only stay have an infinite lowest value and no highest.
+        For categories the values are positions of levels, of which `possible_levels`
+        are permitted. Cells that must stay have the lowest value inf and the highest
+        -inf.
         """
         low, high = self._low.copy(), self._high.copy()
         for j in np.flatnonzero(self.categorical).tolist():
@@ -400,9 +402,9 @@ class Actionability(PlainState):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of boxes of origins and `permitted` values, (n_rows, n_columns) each.
 
-        Where an origin is not permitted, some values between these are not either.
+        Where an origin is not permitted, some values inside the box are not either.
         """
-        low, high = self.permitted(origins)
+        low, high = self.permitted_limits(origins)
         stays = low > high
         return (
             np.where(stays, origins, np.fmin(low, origins)),
@@ -413,7 +415,7 @@ class Actionability(PlainState):
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of the intervals of permitted values that encoded rows lie in."""
-        low, high = self.permitted(origins)
+        low, high = self.permitted_limits(origins)
         inside = (low <= values) & (values <= high)
         return np.where(inside, low, values), np.where(inside, high, values)
 
@@ -425,7 +427,7 @@ class Actionability(PlainState):
         Multiples of the column's step, and numbers that its dtype holds; a level that
         is not possible becomes the origin's.
         """
-        low, high = self.permitted(origins)
+        low, high = self.permitted_limits(origins)
         unchanged = (values == origins) | np.isnan(values) | (low > high)
         values = np.where(unchanged, origins, np.clip(values, low, high))
         changed = ~unchanged & self.stepped
@@ -436,7 +438,7 @@ class Actionability(PlainState):
         for j in np.flatnonzero(self._rounded & ~unchanged.all(axis=0)).tolist():
             column = values[:, j]
             if self.possible_levels[j] is not None:
-                column = self._possible_level(j, np.rint(column), origins[:, j])
+                column = self._keep_possible(j, np.rint(column), origins[:, j])
             else:
                 column = self._nearest_in_dtype(j, column, low[:, j], high[:, j])
             values[:, j] = column
@@ -444,10 +446,10 @@ class Actionability(PlainState):
         unchanged |= ~((low <= values) & (values <= high))
         return np.where(unchanged, origins, values)
 
-    def _possible_level(
+    def _keep_possible(
         self, j: int, codes: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Codes of levels, those that are not possible replaced by the origins'."""
+        """Codes of levels, with the origins' codes in place of levels not possible."""
         is_level = codes >= 0
         possible = np.zeros(len(codes), dtype=bool)
         possible[is_level] = self.possible_levels[j][codes[is_level].astype(np.intp)]
@@ -477,25 +479,27 @@ class Actionability(PlainState):
         half_step: float,
     ) -> NDArray[np.float64]:
         """The nearest dates of a column within limits, as days."""
-        _, days, _ = self.fit_rows.rounded(j, np.atleast_1d(values))
+        _, days, _ = self.fit_rows.cast_with_numbers(j, np.atleast_1d(values))
         low, high = np.broadcast_to(low, days.shape), np.broadcast_to(high, days.shape)
         for is_outside, inside in (
             (days > high, high - half_step),
             (days < low, low + half_step),
         ):
             if is_outside.any():
-                _, days[is_outside], _ = self.fit_rows.rounded(j, inside[is_outside])
+                _, days[is_outside], _ = self.fit_rows.cast_with_numbers(
+                    j, inside[is_outside]
+                )
         return days.reshape(np.shape(values))
 
-    def within_dtypes(
+    def shrink_to_dtypes(
         self,
         low: NDArray[np.float64],
         high: NDArray[np.float64],
         values: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The ends (n_columns,) of a box around values moved inwards.
+        """The ends (n_columns,) of a box around values, moved inwards.
 
-        To multiples of the steps, and to numbers that dtypes hold.
+        The ends become multiples of the steps, and numbers that the dtypes hold.
         """
         low = np.fmin(self.grid.up(low), values)
         high = np.fmax(self.grid.down(high), values)
@@ -506,7 +510,7 @@ class Actionability(PlainState):
                 high[j] = self._nearest_in_dtype(j, high[j], -np.inf, high[j])
         return low, high
 
-    def away(
+    def step_away(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Encoded rows with the next multiples of steps, away from the origins."""
@@ -515,11 +519,11 @@ class Actionability(PlainState):
         return np.where((values == origins) | np.isnan(origins), values, away)
 
     @property
-    def moving(self) -> NDArray[np.bool_]:
+    def movable(self) -> NDArray[np.bool_]:
         """Mask of the numbers that may change."""
         return self.vary & ~self.categorical
 
-    def nearer(
+    def step_nearer(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """The next values towards encoded rows that the dtypes of numbers hold."""
@@ -533,15 +537,15 @@ class Actionability(PlainState):
                     np.equal(*ends), origins[:, j], np.nextafter(*ends)
                 )
         # An origin that is not permitted has no permitted values next to it.
-        low, high = self.permitted(origins)
+        low, high = self.permitted_limits(origins)
         return np.where((low <= nearer) & (nearer <= high), nearer, origins)
 
     def distances(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Distances of encoded rows from others, (n_rows,)."""
-        sizes = self.changes(values, origins) * self.costs
-        return np.linalg.norm(sizes, self.norm, axis=1)
+        change_costs = self.changes(values, origins) * self.costs
+        return np.linalg.norm(change_costs, self.norm, axis=1)
 
     def n_changed(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
@@ -563,10 +567,12 @@ class Actionability(PlainState):
         changes = np.where(filled, self.filling, changes)
         return np.nan_to_num(changes, nan=0.0, posinf=np.inf)
 
-    def returning(self, rows: Rows, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def survives_encoding(
+        self, rows: Rows, values: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         """Mask of columns whose cells survive `encode` and `decode`.
 
-        Columns with missing or unknown entries, or with other objects, do not.
+        Cells of columns with missing or unknown entries, or other objects, do not.
         """
         if self._are_floats(rows) and self._are_floats(self.fit_rows):
             return np.all(np.abs(values) < LARGEST_INTEGER, axis=0)
@@ -600,9 +606,9 @@ class Actionability(PlainState):
         origins : ndarray of shape (m, n_columns)
             The rows that they come from, encoded.
         rows : Rows
-            Rows that hold these.
+            The rows, not encoded.
         index : ndarray of shape (m,), int
-            Which of these each comes from.
+            Position in `rows` of the row that each encoded row comes from.
         returning : ndarray of shape (n_columns,), bool
             Columns whose cells may be decoded without having changed.
 
@@ -618,19 +624,19 @@ class Actionability(PlainState):
         columns = np.flatnonzero(any_changed & ~returning).tolist()
         if columns:
             tiles = self.fit_rows.sliced(slice(0, 1)).tiles(0, 1, len(values))
-            donors = self._replaced(tiles, columns, values, changed)
+            donors = self._replace_columns(tiles, columns, values, changed)
             stacked = rows.followed_by(type(self.fit_rows)(donors))
             below = rows.n_rows + np.arange(len(values))
             sources = {j: np.where(changed[:, j], below, index) for j in columns}
-            mixed = type(rows)(stacked.mixed(index, sources))
+            mixed = type(rows)(stacked.mix(index, sources))
         columns = np.flatnonzero(any_changed & returning).tolist()
         if columns:
             everywhere = np.ones_like(changed)
             tiles = mixed.tiles(0, len(values), 1)
-            return self._replaced(tiles, columns, values, everywhere)
+            return self._replace_columns(tiles, columns, values, everywhere)
         return mixed.native
 
-    def _replaced(
+    def _replace_columns(
         self,
         tiles: Tiles,
         columns: list[int],
@@ -644,7 +650,7 @@ class Actionability(PlainState):
         positions = [
             np.broadcast_to(code, len(values)).reshape(shape) for code in codes
         ]
-        return tiles.replaced(columns, vectors, positions)
+        return tiles.replace(columns, vectors, positions)
 
     def _native_column(
         self, j: int, values: NDArray[np.float64], changed: NDArray[np.bool_]
@@ -659,10 +665,10 @@ class Actionability(PlainState):
         return self._level_vectors[j], values.astype(np.intp)
 
 
-def _unit(
+def _unit_of_numbers(
     kind: str, values: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float:
-    """The unit of the numbers of a column."""
+    """The unit of distances of the numbers of a column, as `distance` names it."""
     if not len(values) or kind == "raw":
         return 1.0
     # Without scaling squares of large numbers overflow, and those of small ones vanish.

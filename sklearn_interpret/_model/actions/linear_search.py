@@ -18,7 +18,7 @@ from scipy.special import expit
 from sklearn_interpret._core.search.linear_program import (
     Moves,
     UnsolvedError,
-    shared_room,
+    share_slack,
 )
 from sklearn_interpret._core.search.programs import GAP
 from sklearn_interpret._model.actions.target import SAME, SumTarget
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
 
 # Number of rows of `fit` at which the linear function is compared with sums of effects:
-# a model that is not linear differs at nearly all of them.
+# a model that is not linear differs at nearly every row.
 _COMPARED_ROWS = 50
-# The same of probabilities and the logistic function of a linear one.
+# Number of rows at which probabilities are compared with the logistic function.
 _COMPARED_PROBABILITIES = 20
 # Relative difference from a sum of effects above which a model is not linear; bounds of
 # rounding errors are added to it.
@@ -113,7 +113,7 @@ class _System(NamedTuple):
 
 
 class _Cost(NamedTuple):
-    """Cost of a row, or a bound of it; fewer changes come first, where they count."""
+    """Cost of a row, or a bound of the cost, ordered by changes where they count."""
 
     n_changed: float
     distance: float
@@ -122,9 +122,9 @@ class _Cost(NamedTuple):
 def precision(actionability: Actionability) -> float:
     """Largest machine epsilon of the columns of numbers."""
     numbers = np.flatnonzero(~actionability.categorical)
-    kinds = {actionability.dtypes[j] for j in numbers}
+    dtypes = {actionability.dtypes[j] for j in numbers}
     return float(
-        max((np.finfo(k).eps for k in kinds if k.kind == "f"), default=_DOUBLE)
+        max((np.finfo(d).eps for d in dtypes if d.kind == "f"), default=_DOUBLE)
     )
 
 
@@ -166,9 +166,9 @@ class ColumnEffects:
         self.precision = precision(fit_problem.actionability)
         # Errors of n terms added one by one grow like n / 2; a term has two more.
         self.rounding = (len(self.model.columns) / 2 + 2) * self.precision
-        first = self._complete[:1]
-        self._size = self._sizes(self.model.derived(rows.take(first).native))[0]
-        effects = [self._effect(j) for j in range(rows.n_columns)]
+        derived = self.model.derived_columns(rows.take(self._complete[:1]).native)
+        self._size = self._term_sizes(derived)[0]
+        effects = [self._read_effect(j) for j in range(rows.n_columns)]
         self.slopes: list[Any] = [effect.slopes for effect in effects]
         self.levels: list[Any] = [effect.levels for effect in effects]
         errors = [effect.errors for effect in effects]
@@ -176,7 +176,7 @@ class ColumnEffects:
         zero = np.zeros(len(self._size))
         slopes = [zero if slope is None else np.abs(slope) for slope in self.slopes]
         self._absolute_slopes = np.array(slopes)
-        self._check()
+        self._check_is_linear()
 
     def target(self, margin: float = 0.0) -> SumTarget:
         """The `SumTarget` of the linear functions."""
@@ -206,24 +206,24 @@ class ColumnEffects:
 
     def margins(self, native: Any) -> NDArray[np.float64]:
         """The linear functions of rows in the model's container, (n_rows, k)."""
-        return self.model.margin(self.model.derived(native))
+        return self.model.margin(self.model.derived_columns(native))
 
     def margins_and_errors(
         self, native: Any, values: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Linear functions of rows, and bounds of their rounding errors, (n, k)."""
-        derived = self.model.derived(native)
-        sizes = self._sizes(derived)
+        derived = self.model.derived_columns(native)
+        term_sizes = self._term_sizes(derived)
         if self.model.steps:  # numbers before the pipeline's steps round too
-            sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
-        return self.model.margin(derived), self.rounding * sizes
+            term_sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
+        return self.model.margin(derived), self.rounding * term_sizes
 
-    def _sizes(self, derived: Any) -> NDArray[np.float64]:
+    def _term_sizes(self, derived: Any) -> NDArray[np.float64]:
         """Sizes of the terms that the functions are sums of, (n_rows, k)."""
         terms = abs(derived) @ np.abs(self.model.coefficients)
         return terms + np.abs(self.model.intercept)
 
-    def _effect(self, j: int) -> _ColumnEffect:
+    def _read_effect(self, j: int) -> _ColumnEffect:
         """The effect of a column, from rows that differ in it alone."""
         rounding = self.rounding * _DOUBLE / self.precision * self._size
         actionability = self._fit_problem.actionability
@@ -246,23 +246,23 @@ class ColumnEffects:
 
     def _margins_at(self, j: int, column: NDArray[np.float64]) -> NDArray[np.float64]:
         """The functions at a row of `fit` with other values of a column."""
-        first = self._complete[:1]
-        values = np.repeat(self._values[first], len(column), axis=0)
+        base_row = self._complete[:1]
+        values = np.repeat(self._values[base_row], len(column), axis=0)
         values[:, j] = column
-        index = np.repeat(first, len(column))
+        index = np.repeat(base_row, len(column))
         return self.margins(self._fit_problem.decode(values, index))
 
-    def _check(self) -> None:
+    def _check_is_linear(self) -> None:
         """Raise if the functions at rows of `fit` are not the sums of their effects."""
         sampled = self._complete[:: max(1, len(self._complete) // _COMPARED_ROWS)]
         rows = self._fit_problem.rows
         native = rows.take(sampled).native
         expected, error_bounds = self.margins_and_errors(native, self._values[sampled])
-        first = self._complete[0]
-        sums = np.repeat(self.margins(rows.take([first]).native), len(sampled), 0)
+        base_row = self._complete[0]
+        sums = np.repeat(self.margins(rows.take([base_row]).native), len(sampled), 0)
         size = np.abs(sums) + np.abs(expected)
         for j, (slope, levels) in enumerate(zip(self.slopes, self.levels, strict=True)):
-            values, start = self._values[sampled, j], self._values[first, j]
+            values, start = self._values[sampled, j], self._values[base_row, j]
             if levels is None:
                 change = (values - start)[:, None] * slope
             else:
@@ -329,8 +329,8 @@ class LinearSearch:
     ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound; units of whole moves by column."""
         origin, index = problem.values[[row]], np.array([row])
-        n_columns, row_moves = origin.shape[1], self._moves(problem, row, step_units)
-        moves = row_moves.moves
+        row_moves = self._moves_of_row(problem, row, step_units)
+        moves, n_columns = row_moves.moves, origin.shape[1]
         best, best_cost = None, _Cost(np.inf, np.inf)
         bounds: list[_Cost] = []
         counts = goal.objective == "n_changed"
@@ -343,12 +343,12 @@ class LinearSearch:
             bounds.append(_Cost(fewest, bound if np.isfinite(bound) else 0.0))
             if bounds[-1] >= best_cost:
                 continue
-            for raised in self._raised(system):
+            for raised in self._needs_with_margins(system):
                 raised_units = _best_units(system, raised, goal, n_columns, units)
                 if raised_units is None:
                     continue
-                values = _moved(origin, row_moves, raised_units)
-                values = self._on_grid(problem, values, index, step_units)
+                values = _apply_moves(origin, row_moves, raised_units)
+                values = self._round_to_grid(problem, values, index, step_units)
                 if len(values):
                     n_moved = moves.n_moved(raised_units) if counts else 0
                     cost = _Cost(n_moved, problem.distances(values, index)[0])
@@ -364,7 +364,7 @@ class LinearSearch:
             if bound.n_changed <= best_cost.n_changed
         )
 
-    def _on_grid(
+    def _round_to_grid(
         self,
         problem: SearchProblem,
         values: NDArray[np.float64],
@@ -373,12 +373,12 @@ class LinearSearch:
     ) -> NDArray[np.float64]:
         """The nearest row (1, n_columns) that satisfies the target; or no row.
 
-        Of a row with real numbers, these rounded away from the origin, all or all but
-        one, or to nearest.
+        Real numbers are rounded away from the origin, all numbers or all but one, or
+        to the nearest.
         """
         steps, origin = problem.actionability.grid.steps, problem.values[index]
         fine = (step_units == 0) & (self.step_costs > 0) & (values != origin)
-        away = np.where(fine, problem.actionability.away(values, origin), values)
+        away = np.where(fine, problem.actionability.step_away(values, origin), values)
         candidates = [away[0], values[0]]
         toward = away - np.sign(away - origin) * steps
         for j in np.flatnonzero(fine[0]).tolist():
@@ -423,7 +423,7 @@ class LinearSearch:
                 len(shortfall),
             )
 
-    def _raised(self, system: _System) -> Iterator[NDArray[np.float64]]:
+    def _needs_with_margins(self, system: _System) -> Iterator[NDArray[np.float64]]:
         """The needs of a system with one safety margin after another."""
         needs, error_bounds = system.needs, system.error_bounds
         of_functions = np.arange(len(needs)) < system.n_functions
@@ -464,7 +464,7 @@ class LinearSearch:
                 gains = np.array(slopes).reshape(-1, len(needs))
                 errors = self.effects.errors[columns] @ np.abs(weights).T
                 losses = np.concatenate([gains + errors, errors - gains])
-                rooms, slack = shared_room(
+                rooms, slack = share_slack(
                     np.append((values - lowest)[columns], (highest - values)[columns]),
                     np.maximum(losses, 0),
                     slack,
@@ -475,7 +475,7 @@ class LinearSearch:
             break
         return np.fmax(low, lowest), np.fmin(high, highest)
 
-    def _moves(
+    def _moves_of_row(
         self, problem: SearchProblem, row: int, step_units: NDArray[np.float64]
     ) -> _RowMoves:
         """Moves up, down and to values.
@@ -484,7 +484,7 @@ class LinearSearch:
         moves on from there. Some columns move by whole units.
         """
         origin, actionability = problem.values[row], problem.actionability
-        (low,), (high,) = actionability.permitted(origin[None])
+        (low,), (high,) = actionability.permitted_limits(origin[None])
         added: list[_Move] = []
         for j in np.flatnonzero(low <= high).tolist():
             if actionability.categorical[j]:
@@ -495,29 +495,33 @@ class LinearSearch:
                 continue
             unit = step_units[j]
             ends = low[j], high[j]
-            for sign, start in _starts(actionability, j, origin[j], *ends, unit > 0):
+            for sign, start in _move_starts(
+                actionability, j, origin[j], *ends, unit > 0
+            ):
                 after = _NO_MOVE
                 if start != origin[j]:
-                    start = problem.projected(_with(origin, j, start), [row])[0, j]
+                    start = problem.projected(_with_values(origin, j, start), [row])[
+                        0, j
+                    ]
                     if np.isnan(start) or start == origin[j]:
                         continue  # there is no such number of the dtype
                     after = len(added)
                     added.append(_Move(j, start))
                 room = max(high[j] - start if sign > 0 else start - low[j], 0.0)
-                most, length = (np.rint(room / unit), unit) if unit else (room, 1.0)
-                added.append(_Move(j, sign * length, most, after, enters=False))
+                n_units, length = (np.rint(room / unit), unit) if unit else (room, 1.0)
+                added.append(_Move(j, sign * length, n_units, after, enters=False))
         table = np.array(added, dtype=np.float64).reshape(-1, len(_Move._fields))
         column_numbers, targets, most_units, positions_before, enters = table.T
         columns, exclusive = column_numbers.astype(np.intp), enters.astype(bool)
-        gains, errors = self._gains(problem, row, columns, targets, exclusive)
+        gains, errors = self._gains_of_moves(problem, row, columns, targets, exclusive)
         # Which number fills a missing entry costs nothing.
-        sizes = np.where(np.isnan(origin[columns]), 0.0, np.abs(targets))
-        values = _with(origin, columns[exclusive], targets[exclusive])
+        change_sizes = np.where(np.isnan(origin[columns]), 0.0, np.abs(targets))
+        values = _with_values(origin, columns[exclusive], targets[exclusive])
         changes = actionability.changes(values, origin[None])
-        sizes[exclusive] = changes.max(axis=1)
+        change_sizes[exclusive] = changes.max(axis=1)
         moves = Moves(
             gains,
-            costs=actionability.costs[columns] * sizes,
+            costs=actionability.costs[columns] * change_sizes,
             most=most_units,
             is_integer=exclusive | (step_units[columns] > 0),
             column=columns,
@@ -526,7 +530,7 @@ class LinearSearch:
         )
         return _RowMoves(moves, targets, errors)
 
-    def _gains(
+    def _gains_of_moves(
         self,
         problem: SearchProblem,
         row: int,
@@ -553,7 +557,7 @@ class LinearSearch:
                 gains[move] = levels[int(targets[move])] - levels[level]
         if from_model.any():
             values = np.vstack(
-                [origin, _with(origin, columns[from_model], targets[from_model])]
+                [origin, _with_values(origin, columns[from_model], targets[from_model])]
             )
             native = problem.decode(values, np.full(len(values), row))
             margins, error_bounds = effects.margins_and_errors(native, values)
@@ -562,7 +566,7 @@ class LinearSearch:
         return gains, errors
 
 
-def _with(
+def _with_values(
     origin: NDArray[np.float64],
     columns: NDArray[np.intp] | int,
     values: NDArray[np.float64] | float,
@@ -574,7 +578,7 @@ def _with(
     return rows
 
 
-def _starts(
+def _move_starts(
     actionability: Actionability,
     j: int,
     value: float,
@@ -582,9 +586,9 @@ def _starts(
     high: float,
     in_steps: bool,
 ) -> list[tuple[float, float]]:
-    """Sign of each move of a number, and where it starts.
+    """Sign of each move of a number, and the value at which the move starts.
 
-    That is at its value, or at the nearest that it may take.
+    It starts at the number itself, or at the nearest value that is permitted.
     """
     grid = actionability.grid
     if np.isnan(value):
@@ -602,7 +606,7 @@ def _starts(
     return [(sign, start) for sign, start, permitted in moves if permitted]
 
 
-def _moved(
+def _apply_moves(
     origin: NDArray[np.float64], row_moves: _RowMoves, units: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The encoded row (1, n_columns) to which units of moves lead."""
@@ -619,14 +623,14 @@ def _moved(
 def _relaxed_units(
     system: _System, goal: Goal, n_columns: int
 ) -> NDArray[np.float64] | None:
-    """Units that cost at most as much as any that meet the needs; None if none do."""
+    """Units whose cost is a lower bound for units that meet the needs, or None."""
     moves, needs = system.relaxed, system.needs - system.error_bounds
     try:
-        return _units(moves, needs, goal, n_columns)
+        return _solve_units(moves, needs, goal, n_columns)
     except UnsolvedError:
         # Real numbers bound the costs, too.
         real_moves = replace(moves, is_integer=moves.exclusive)
-        return _units(real_moves, needs, goal, n_columns)
+        return _solve_units(real_moves, needs, goal, n_columns)
 
 
 def _best_units(
@@ -636,14 +640,14 @@ def _best_units(
     n_columns: int,
     least: NDArray[np.float64],
 ) -> NDArray[np.float64] | None:
-    """Units that meet the needs, the best found in time; None if none were."""
+    """The best units found in time that meet the needs; None if there are none."""
     try:
-        return _units(system.nominal, needs, goal, n_columns, least)
+        return _solve_units(system.nominal, needs, goal, n_columns, least)
     except UnsolvedError as unsolved:
         return unsolved.units
 
 
-def _units(
+def _solve_units(
     moves: Moves,
     needs: NDArray[np.float64],
     goal: Goal,
@@ -652,19 +656,19 @@ def _units(
 ) -> NDArray[np.float64] | None:
     """Units (n_moves,) of the cheapest moves, or of those of the fewest columns.
 
-    `least` are the units for slightly smaller needs: they are extended if possible.
+    `least` are the units for slightly smaller needs; they are extended if possible.
     """
     if not len(moves.costs) or not np.isfinite(needs).all():
         return None
     if least is not None:
-        units = moves.completed(least, needs)
+        units = moves.cover_shortfalls(least, needs)
         if (units @ moves.gains >= needs).all():
             return units
     weights, limits = goal.limits(n_columns)
     if goal.objective == "n_changed":
-        fewest = moves.fewest(needs, weights, limits)
+        fewest = moves.fewest_columns(needs, weights, limits)
         if fewest is None:
             return None
         weights = np.vstack([weights, np.ones(n_columns)])
         limits = np.append(limits, fewest)
-    return moves.cheapest(needs, weights, limits)
+    return moves.cheapest_units(needs, weights, limits)

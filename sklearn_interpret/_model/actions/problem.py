@@ -46,12 +46,12 @@ class SearchProblem:
     ) -> None:
         self.outcome, self.actionability, self.rows = outcome, actionability, rows
         self.values = actionability.encode(rows)
-        self._returning = actionability.returning(rows, self.values)
+        self._returning = actionability.survives_encoding(rows, self.values)
         self.originals = outcome.asked(rows.native)
         self.classes: Any = self.originals.answers if classes is None else classes
         self.fulfilled = self.originals.holds(self.classes)
 
-    def under(self, actionability: Actionability) -> SearchProblem:
+    def with_actionability(self, actionability: Actionability) -> SearchProblem:
         """A copy under other constraints on changes."""
         changed = copy(self)
         changed.actionability = actionability
@@ -101,19 +101,19 @@ class SearchProblem:
         index: NDArray[np.intp],
         holds: Callable[..., NDArray[np.bool_]],
     ) -> Refinement:
-        """A `Refinement` of encoded rows for which ``holds(values, index)``."""
+        """A `Refinement` of encoded rows for which ``holds(values, index)`` is true."""
         return Refinement(
             values,
             self.values[index],
             index,
             costs=self.actionability.costs,
-            filling=self.actionability.filling,
+            missing_change_sizes=self.actionability.filling,
             has_units=~self.actionability.categorical,
             holds=holds,
             projected=self.projected,
         )
 
-    def around(
+    def shifted_copies(
         self,
         values: NDArray[np.float64],
         index: NDArray[np.intp],
@@ -124,9 +124,9 @@ class SearchProblem:
         Returns
         -------
         trials, index : ndarray of shape (2 n k, n_columns), (2 n k,)
-            Those below, then those above.
+            The rows below, then the rows above; positions of their explained rows.
         between : ndarray of shape (n, k)
-            Differences of the two.
+            Differences of the changed numbers above and below.
         """
         steps = _STEP / self.actionability.costs[columns]
         steps = np.maximum(steps, self.actionability.grid.steps[columns])
@@ -139,7 +139,7 @@ class SearchProblem:
         below, above = trials.reshape(shape)[:, :, positions, columns]
         return trials, index, above - below
 
-    def satisfying(
+    def rows_on_target(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """Mask of the rows on target for rows of another problem, (n, n_rows)."""

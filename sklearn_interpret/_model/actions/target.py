@@ -74,7 +74,7 @@ class TargetOutcome:
     @classmethod
     def of_model(cls, estimator: Any, desired: Any, target: Any = None) -> Self:
         """The target that `desired` names; a ValueError says what is accepted."""
-        interval = _interval(desired)
+        interval = _as_interval(desired)
         if not is_classifier(estimator):
             if interval is None:
                 raise ValueError(
@@ -125,7 +125,7 @@ class TargetOutcome:
         return self.interval is None and self.wanted is None
 
     def asked(self, X: Any) -> AskedRows:
-        """Rows about which the model is asked."""
+        """Rows with the model's answers to them, which are computed when needed."""
         return AskedRows(self, X)
 
 
@@ -177,7 +177,8 @@ class AskedRows(PlainState):
     ) -> NDArray[np.float64]:
         """Margins of the answers, (n,): not negative where they satisfy the target.
 
-        `origin_classes` are those of the origins, for the target of any other class.
+        `origin_classes` are the classes of the origins; the target "any other class"
+        needs them.
         """
         outcome = self.outcome
         if outcome.interval is not None:
@@ -250,7 +251,7 @@ class SumTarget:
     ) -> Self:
         """The target of the sums whose `link` is the response of a `TargetOutcome`.
 
-        `precision` is that of the numbers which the model returns.
+        `precision` is the machine epsilon of the numbers that the model returns.
         """
         link_error = _ULPS * precision
         if outcome.interval is None:
@@ -286,7 +287,7 @@ class SumTarget:
                 widened = inverse(ends + errors * [-1, 1]) / scale
                 low, high = inverse(ends) / scale
                 rounding = np.nan_to_num(np.abs(widened - [low, high]), posinf=0.0)
-        # Of several sums, as many as outputs, that of the target has the interval.
+        # Where there is a sum for each output, the target's sum has the interval.
         output = outcome.response.target or 0 if n_sums > 1 else 0
         errors_at_ends = float(rounding[0]), float(rounding[1])
         return cls(n_sums, (low, high), output, margin=margin, rounding=errors_at_ends)
@@ -311,18 +312,18 @@ class SumTarget:
             return [LinearSystem(np.array([[sign]]), needs, allows_equality, rounding)]
         if self.wanted is not None:
             others = np.delete(np.arange(self.n_sums), self.wanted)
-            return [self._beats(np.full(len(others), self.wanted), others)]
+            return [self._system_of_wins(np.full(len(others), self.wanted), others)]
         # To beat the class of the origin is enough: then another class wins.
         origin = np.array([origin_class])
         rivals = np.delete(np.arange(self.n_sums), origin_class)
-        return [self._beats(np.array([rival]), origin) for rival in rivals]
+        return [self._system_of_wins(np.array([rival]), origin) for rival in rivals]
 
-    def _beats(
+    def _system_of_wins(
         self, winners: NDArray[np.intp], losers: NDArray[np.intp]
     ) -> LinearSystem:
         """The sum of each winning class exceeds that of a losing one."""
         indicators = np.eye(self.n_sums)
-        # Of equal sums the first class wins.
+        # Where sums are equal, the first class wins.
         return LinearSystem(
             weights=indicators[winners] - indicators[losers],
             needs=np.full(len(winners), self.margin, dtype=np.float64),
@@ -331,8 +332,8 @@ class SumTarget:
         )
 
 
-def _interval(desired: Any) -> tuple[float, float] | None:
-    """An interval as two floats; None where `desired` is none."""
+def _as_interval(desired: Any) -> tuple[float, float] | None:
+    """An interval as two floats; None where `desired` is no interval."""
     if not isinstance(desired, tuple | list) or len(desired) != 2:
         return None
     if not all(end is None or _is_number(end) for end in desired):

@@ -1,7 +1,7 @@
 """Reader of linear models of word counts: what each word of a text adds.
 
 :class:`BagOfWords` reads such a model, and finds words to remove so that a target is
-reached; :func:`word_form` says which words any model takes for equal.
+reached; :func:`word_form` says which words a model of any kind takes for equal.
 """
 
 from __future__ import annotations
@@ -111,17 +111,18 @@ class BagOfWords:
             raise UnreadableModelError("It is the exponential of a linear function.")
         return cls(fitted[0], fitted[:-1], fitted[-1], model, outcome)
 
-    def hint(
+    def removal_hints(
         self, tokens: Tokens, class_position: int, max_words: int
     ) -> tuple[tuple[NDArray[np.bool_], ...], int] | None:
-        """Sets of words to remove, and a bound of their size; None if it can't be read.
+        """Sets of words to remove, and a bound of their size; None if not readable.
 
-        `class_position` is that of the class of the text, if that counts.
+        `class_position` is the position of the text's class, for the target of any
+        other class.
         """
         spaces = self._half_spaces(class_position)
         if spaces is None:
             return None
-        words = self._contributions(tokens)
+        words = self._read_contributions(tokens)
         if words is None:
             return None
         hints = [
@@ -167,9 +168,9 @@ class BagOfWords:
             return None
         return _HalfSpaces(directions[has_end], shifts[has_end])
 
-    def _contributions(self, tokens: Tokens) -> _Contributions | None:
+    def _read_contributions(self, tokens: Tokens) -> _Contributions | None:
         """Contributions of the words; None if the text is not the sum of its words."""
-        if not self._stand_alone(tokens):
+        if not self._words_stand_alone(tokens):
             return None
         n_words = len(tokens.keys)
         pieces: list[list[str]] = [[] for _ in range(n_words)]
@@ -202,8 +203,8 @@ class BagOfWords:
                 return _Contributions(by_word @ coefficients, sizes, total, norm)
         return None
 
-    def _stand_alone(self, tokens: Tokens) -> bool:
-        """Whether the vectorizer finds the same in each word next to any others."""
+    def _words_stand_alone(self, tokens: Tokens) -> bool:
+        """Whether the terms of each word do not depend on the words next to it."""
         analyze = self.vectorizer.build_analyzer()
         terms, is_separated = [], True
         for piece, feature in zip(tokens.pieces, tokens.features, strict=True):
@@ -226,10 +227,10 @@ def word_form(estimator: BaseEstimator) -> Callable[[str], str] | None:
         _Analyzer(v.analyzer, v.build_analyzer(), v.build_preprocessor())
         for v in _vectorizers(estimator)
     ]
-    return partial(_form, analyzers) if analyzers else None
+    return partial(_common_form, analyzers) if analyzers else None
 
 
-def _form(analyzers: list[_Analyzer], word: str) -> str:
+def _common_form(analyzers: list[_Analyzer], word: str) -> str:
     """The form that all analyzers give a word; the word where they differ."""
     forms = set()
     for kind, analyze, preprocess in analyzers:

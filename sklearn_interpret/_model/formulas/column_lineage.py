@@ -47,7 +47,7 @@ def input_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp
         column 0 stands for a constant.
     """
     try:
-        return _columns(transformer, n_columns)
+        return _lineage(transformer, n_columns)
     except UnreadableModelError as error:
         names = sorted(cls.__name__ for cls in _RULES if cls is not SelectorMixin)
         raise UnreadableModelError(
@@ -97,21 +97,21 @@ def first_steps(
     ]
     if not steps:
         return None, np.arange(n_outputs), n_outputs
-    first = Pipeline(steps)
-    n_columns = n_input_columns(first)
+    steps_before = Pipeline(steps)
+    n_columns = n_input_columns(steps_before)
     if n_columns is None:
         name, step = steps[0]
         raise UnreadableModelError(
             f"its step {name!r} ({type(step).__name__}) has no number of columns that "
             "it was fitted on."
         )
-    columns = input_columns(first, n_columns)
+    columns = input_columns(steps_before, n_columns)
     if len(columns) != n_outputs:
         raise UnreadableModelError(
             f"its last step was fitted on {n_outputs} columns, and is given "
             f"{len(columns)}."
         )
-    return first, columns, n_columns
+    return steps_before, columns, n_columns
 
 
 def is_passthrough(step: BaseEstimator | str | None) -> bool:
@@ -122,12 +122,12 @@ def is_passthrough(step: BaseEstimator | str | None) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def _columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _lineage(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """As :func:`input_columns`, without the list of known classes in errors."""
     if is_passthrough(transformer):
         return np.arange(n_columns)
     transformer = unfrozen(transformer)
-    rule = _rule(transformer)
+    rule = _find_rule(transformer)
     fitted_on = n_input_columns(transformer)
     if fitted_on not in (None, n_columns):
         raise UnreadableModelError(
@@ -137,7 +137,7 @@ def _columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.asarray(rule(transformer, n_columns), dtype=np.intp)
 
 
-def _rule(transformer: BaseEstimator) -> _Rule:
+def _find_rule(transformer: BaseEstimator) -> _Rule:
     """The function in `_RULES` for a transformer; an error if there is none."""
     cls = type(transformer)
     for base in cls.__mro__:
@@ -188,21 +188,21 @@ def _one_to_one(_: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.arange(n_columns)
 
 
-def _of_splines(spline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _spline_columns(spline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.repeat(np.arange(n_columns), spline.n_features_out_ // n_columns)
 
 
-def _of_targets(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _target_encoder_columns(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.repeat(np.arange(n_columns), len(encoder.encodings_) // n_columns)
 
 
-def _of_bins(discretizer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _bin_columns(discretizer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     if discretizer.encode == "ordinal":
         return np.arange(n_columns)
     return np.repeat(np.arange(n_columns), discretizer.n_bins_)
 
 
-def _of_categories(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _category_columns(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """One column per category; infrequent ones share one, dropped ones have none."""
     counts = np.array([len(labels) for labels in encoder.categories_], dtype=np.intp)
     for j, infrequent in enumerate(getattr(encoder, "infrequent_categories_", [])):
@@ -213,7 +213,7 @@ def _of_categories(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.repeat(np.arange(n_columns), counts)
 
 
-def _imputed(imputer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _imputer_columns(imputer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """Columns without values are dropped; indicators come last."""
     has_values = np.ones(n_columns, dtype=bool)
     if not imputer.keep_empty_features:
@@ -223,7 +223,7 @@ def _imputed(imputer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.concatenate([np.flatnonzero(has_values), imputer.indicator_.features_])
 
 
-def _of_powers(polynomial: BaseEstimator, _: int) -> NDArray[np.intp]:
+def _power_columns(polynomial: BaseEstimator, _: int) -> NDArray[np.intp]:
     powers = polynomial.powers_
     if (np.count_nonzero(powers, axis=1) > 1).any():
         raise UnreadableModelError(
@@ -233,7 +233,7 @@ def _of_powers(polynomial: BaseEstimator, _: int) -> NDArray[np.intp]:
     return powers.argmax(axis=1)  # the constant is assigned to the first column
 
 
-def _of_function(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _function_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     function = transformer.func
     if function is None:
         return np.arange(n_columns)
@@ -254,19 +254,19 @@ def _of_function(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]
     return np.arange(n_columns)
 
 
-def _of_steps(pipeline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _pipeline_columns(pipeline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     columns = np.arange(n_columns)
     for name, step in pipeline.steps:
         with errors_in(f"its step {name!r}"):
-            columns = columns[_columns(step, len(columns))]
+            columns = columns[_lineage(step, len(columns))]
     return columns
 
 
-def _of_chosen(transformer: BaseEstimator, _: int) -> NDArray[np.intp]:
+def _transformer_columns(transformer: BaseEstimator, _: int) -> NDArray[np.intp]:
     columns_by_member = [np.empty(0, dtype=np.intp)]
     for name, member, columns in fitted_transformers(transformer):
         with errors_in(f"its transformer {name!r}"):
-            columns_by_member.append(np.array(columns)[_columns(member, len(columns))])
+            columns_by_member.append(np.array(columns)[_lineage(member, len(columns))])
     return np.concatenate(columns_by_member)
 
 
@@ -277,20 +277,20 @@ def fitted_transformers(
     columns = columns_of_transformers(column_transformer)
     for name, transformer, _ in column_transformer.transformers_:
         # Transformers without columns are not fitted.
-        if len(columns[name]) and not _drops(transformer):
+        if len(columns[name]) and not _is_dropped(transformer):
             yield name, transformer, columns[name]
 
 
-def _of_union(union: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _union_columns(union: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     columns_by_member = [np.empty(0, dtype=np.intp)]
     for name, transformer in union.transformer_list:
-        if not _drops(transformer):
+        if not _is_dropped(transformer):
             with errors_in(f"its transformer {name!r}"):
-                columns_by_member.append(_columns(transformer, n_columns))
+                columns_by_member.append(_lineage(transformer, n_columns))
     return np.concatenate(columns_by_member)
 
 
-def _drops(transformer: BaseEstimator | str) -> bool:
+def _is_dropped(transformer: BaseEstimator | str) -> bool:
     return isinstance(transformer, str) and transformer == "drop"
 
 
@@ -304,16 +304,16 @@ _RULES: dict[type, _Rule] = {
     preprocessing.QuantileTransformer: _one_to_one,
     preprocessing.RobustScaler: _one_to_one,
     preprocessing.StandardScaler: _one_to_one,
-    preprocessing.FunctionTransformer: _of_function,
-    preprocessing.KBinsDiscretizer: _of_bins,
-    preprocessing.OneHotEncoder: _of_categories,
-    preprocessing.PolynomialFeatures: _of_powers,
-    preprocessing.SplineTransformer: _of_splines,
-    preprocessing.TargetEncoder: _of_targets,
+    preprocessing.FunctionTransformer: _function_columns,
+    preprocessing.KBinsDiscretizer: _bin_columns,
+    preprocessing.OneHotEncoder: _category_columns,
+    preprocessing.PolynomialFeatures: _power_columns,
+    preprocessing.SplineTransformer: _spline_columns,
+    preprocessing.TargetEncoder: _target_encoder_columns,
     MissingIndicator: lambda indicator, _: indicator.features_,
-    SimpleImputer: _imputed,
+    SimpleImputer: _imputer_columns,
     SelectorMixin: lambda selector, _: selector.get_support(indices=True),
-    ColumnTransformer: _of_chosen,
-    FeatureUnion: _of_union,
-    Pipeline: _of_steps,
+    ColumnTransformer: _transformer_columns,
+    FeatureUnion: _union_columns,
+    Pipeline: _pipeline_columns,
 }

@@ -1,4 +1,4 @@
-"""Which formula computes the responses of a model, or why none does.
+"""Which formula computes the responses of a model, or why no formula does.
 
 A formula is read only if the methods that compute the responses are those of a class
 whose formula is known, none overridden (:mod:`formula_class`), and if it gives the
@@ -40,7 +40,7 @@ class Formula:
 
     @property
     def _mismatch(self) -> str:
-        """Why it can't be used where the model does not follow it."""
+        """Why the formula can't be used where the model does not follow it."""
         raise NotImplementedError
 
     def agrees(self, rows: Rows) -> bool:

@@ -50,7 +50,7 @@ def formula_class(model: object, readers: Collection[ModelClass]) -> ModelClass 
 
 
 def computes_as(model: object, *kinds: type) -> bool:
-    """Whether a model is of one of some classes, and computes its responses as it."""
+    """Whether a model computes its responses as one of some classes does."""
     return any(
         isinstance(model, kind) and not overridden_methods(model, kind)
         for kind in kinds

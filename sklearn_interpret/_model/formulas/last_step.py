@@ -50,7 +50,9 @@ class LastStep:
             X = step.transform(X)
         return X
 
-    def by_column(self, values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    def sum_by_input_column(
+        self, values: NDArray[np.float64], axis: int
+    ) -> NDArray[np.float64]:
         """Sums over the model's columns that come from each input column."""
         if np.array_equal(self.columns, np.arange(self.n_columns)):
             return values
@@ -60,7 +62,7 @@ class LastStep:
         return np.moveaxis(sums, 0, axis)
 
 
-def after_steps(pipeline: BaseEstimator, last: _Step) -> _Step:
+def with_steps_before(pipeline: BaseEstimator, last: _Step) -> _Step:
     """The `LastStep` of a fitted pipeline, from the `LastStep` of its last step."""
     steps, columns, n_columns = first_steps(pipeline, last.n_columns)
     if steps is None:
@@ -83,7 +85,7 @@ def last_step(estimator: BaseEstimator, kinds: tuple[type, ...]) -> LastStep:
     with errors_in(f"{type(model).__name__} can't be read"):
         known_class = formula_class(model, (Pipeline, *kinds))
     if known_class is Pipeline:
-        return after_steps(model, last_step(model.steps[-1][1], kinds))
+        return with_steps_before(model, last_step(model.steps[-1][1], kinds))
     if known_class is None:
         names = ", ".join(kind.__name__ for kind in kinds)
         raise UnreadableModelError(

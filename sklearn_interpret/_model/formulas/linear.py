@@ -33,7 +33,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.formulas.formula import Comparison, Formula, errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
-from sklearn_interpret._model.formulas.last_step import LastStep, after_steps
+from sklearn_interpret._model.formulas.last_step import LastStep, with_steps_before
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.responses.predictors import (
     check_predictor_is_fitted,
@@ -95,7 +95,7 @@ class LinearModel(LastStep):
     method: str  # returns the linear function, or its exponential
     exponential: bool = False
 
-    def derived(self, X: Any) -> Any:
+    def derived_columns(self, X: Any) -> Any:
         """Columns of the last step for a native container: float64 array or csr."""
         X = check_array(
             self.inputs(X), accept_sparse="csr", dtype=np.float64, ensure_min_features=0
@@ -139,10 +139,10 @@ class ExplainedLinear(Formula):
         With a log link, the margin: no method of the model returns it.
         """
         if self.model.exponential:
-            return self.model.margin(self.model.derived(X))
-        return self._returned(X)
+            return self.model.margin(self.model.derived_columns(X))
+        return self._model_response(X)
 
-    def _returned(self, X: Any) -> NDArray[Any]:
+    def _model_response(self, X: Any) -> NDArray[Any]:
         """The model's response, (n_rows, k), in its precision."""
         raw = np.asarray(self.response.raw(X))
         is_rough = raw.dtype in (np.float16, np.float32)
@@ -150,16 +150,17 @@ class ExplainedLinear(Formula):
 
     def _comparisons(self, rows: Rows) -> Iterator[Comparison]:
         """Responses and linear functions of blocks of rows, on the scale of the sum."""
+        # Three copies in double precision of the row and of the last step's columns.
         entries = rows.n_columns + len(self.model.columns)
         step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_PER_BLOCK)
         for block in slices(rows.n_rows, step):
             X = rows.sliced(block).native
-            derived = self.model.derived(X)
+            derived = self.model.derived_columns(X)
             margins = self.model.margin(derived)
             # The sizes of all terms bound the rounding of their sum.
             term_sizes = abs(derived) @ np.abs(self.model.coefficients)
             term_sizes += np.abs(self.model.intercept)
-            returned = self._returned(X)
+            returned = self._model_response(X)
             is_half = returned.dtype == np.float16
             rounding = _HALF_TOLERANCE if is_half else _TOLERANCE
             tolerance = rounding * (term_sizes + np.finfo(returned.dtype).tiny)
@@ -234,10 +235,10 @@ def read_linear(estimator: BaseEstimator) -> LinearModel:
     """
     model = unfrozen(estimator)
     with errors_in(f"{type(model).__name__} can't be read as a linear model", READABLE):
-        return _read(model)
+        return _read_model(model)
 
 
-def _read(model: BaseEstimator) -> LinearModel:
+def _read_model(model: BaseEstimator) -> LinearModel:
     """As :func:`read_linear`; an error has the reason alone."""
     check_predictor_is_fitted(model)
     if formula_class(model, (Pipeline,)) is not None:
@@ -273,8 +274,8 @@ def _read_pipeline(pipeline: BaseEstimator) -> LinearModel:
     check_is_fitted(pipeline)
     last = unfrozen(pipeline.steps[-1][1])
     with errors_in(f"its last step {type(last).__name__} can't be read"):
-        model = _read(last)
-    return after_steps(pipeline, model)
+        model = _read_model(last)
+    return with_steps_before(pipeline, model)
 
 
 def check_is_linear(model: BaseEstimator) -> None:

@@ -23,6 +23,9 @@ from sklearn_interpret._model.responses.response import Response, make_response
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class NaiveBayesOdds:
@@ -33,7 +36,7 @@ class NaiveBayesOdds:
 
     step: LastStep
     response: Response  # has the names of the outputs
-    contrasts: NDArray[np.float64]  # (n_classes, k)
+    contrasts: _Array  # (n_classes, k)
 
     @property
     def name(self) -> str:
@@ -45,7 +48,7 @@ class NaiveBayesOdds:
         """Names of the outputs."""
         return self.response.output_names(n_outputs)
 
-    def prior(self) -> NDArray[np.float64]:
+    def prior(self) -> _Array:
         """Part of the response without features: (k,)."""
         model = self.step.model
         if isinstance(model, ComplementNB) and len(model.classes_) > 1:
@@ -57,7 +60,7 @@ class NaiveBayesOdds:
             logs = model.class_log_prior_
         return (logs - logs.max()) @ self.contrasts  # equal priors give zero
 
-    def terms(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def terms(self, X: Any) -> tuple[_Array, _Array]:
         """Terms (m, n_columns, k) of the columns of rows, and the model's sums."""
         inputs, model = self.step.inputs(X), self.step.model
         logs = model.predict_joint_log_proba(inputs)
@@ -65,7 +68,7 @@ class NaiveBayesOdds:
         numbers = inputs.toarray() if issparse(inputs) else np.asarray(inputs)
         terms_of = _TERMS[formula_class(model, _TERMS)]
         terms = terms_of(model, numbers) @ self.contrasts
-        return self.step.by_column(terms, axis=1), sums
+        return self.step.sum_by_input_column(terms, axis=1), sums
 
 
 def naive_bayes_odds(estimator: BaseEstimator, target: Any = None) -> NaiveBayesOdds:
@@ -98,17 +101,17 @@ def naive_bayes_odds(estimator: BaseEstimator, target: Any = None) -> NaiveBayes
 # (m, n_columns): (m, n_columns, n_classes).
 
 
-def _gaussian(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _gaussian_terms(model: BaseEstimator, X: _Array) -> _Array:
     deviations = X[:, :, None] - model.theta_.T
     variances = model.var_.T
     return -0.5 * (np.log(2 * np.pi * variances) + deviations**2 / variances)
 
 
-def _counts(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _count_terms(model: BaseEstimator, X: _Array) -> _Array:
     return X[:, :, None] * model.feature_log_prob_.T
 
 
-def _bernoulli(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bernoulli_terms(model: BaseEstimator, X: _Array) -> _Array:
     is_present = X if model.binarize is None else model.binarize < X
     is_present = is_present[:, :, None].astype(np.float64)
     log_present = model.feature_log_prob_.T
@@ -116,7 +119,7 @@ def _bernoulli(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float
     return is_present * (log_present - log_absent) + log_absent
 
 
-def _categorical(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _categorical_terms(model: BaseEstimator, X: _Array) -> _Array:
     codes = X.astype(np.intp)
     by_column = [
         table[:, codes[:, j]].T for j, table in enumerate(model.feature_log_prob_)
@@ -125,9 +128,9 @@ def _categorical(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.flo
 
 
 _TERMS = {
-    GaussianNB: _gaussian,
-    MultinomialNB: _counts,
-    ComplementNB: _counts,
-    BernoulliNB: _bernoulli,
-    CategoricalNB: _categorical,
+    GaussianNB: _gaussian_terms,
+    MultinomialNB: _count_terms,
+    ComplementNB: _count_terms,
+    BernoulliNB: _bernoulli_terms,
+    CategoricalNB: _categorical_terms,
 }

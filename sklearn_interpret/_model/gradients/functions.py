@@ -42,7 +42,7 @@ def numbers_of(X: Any) -> _Array:
     return np.asarray(dense, dtype=np.float64)
 
 
-def _in_container(numbers: _Array, X: Any) -> Any:
+def _like_container(numbers: _Array, X: Any) -> Any:
     """Numbers in a container like that of X, with the names of its columns."""
     if not hasattr(X, "columns"):
         return numbers
@@ -76,14 +76,14 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """A function whose own rule pulls back.
+    """A smooth function whose vector-Jacobian product is given by a rule.
 
     Parameters
     ----------
     call : callable
-        Rows to outputs.
+        Function from rows to outputs.
     vjp_rule : callable
-        Numbers of the rows and weights to gradients.
+        Function from the numbers of the rows, and weights, to gradients.
     """
 
     call: Callable[[Any], Any]
@@ -118,7 +118,7 @@ class Columnwise:
         numbers = numbers_of(X)
         steps = _STEP * (1 + np.abs(numbers))
         low, high = numbers - steps, numbers + steps
-        differences = self(_in_container(high, X)) - self(_in_container(low, X))
+        differences = self(_like_container(high, X)) - self(_like_container(low, X))
         distances = (high - low)[:, self.columns]
         gradients = np.zeros(numbers.shape)
         np.add.at(gradients.T, self.columns, (weights * differences / distances).T)
@@ -139,6 +139,7 @@ class Differences:
         n_rows, n_columns = numbers.shape
         gradients = np.empty((n_rows, n_columns))
         column = np.arange(n_columns)
+        # For each row: two ends of 8 bytes for each changed column and each column.
         size = batch_rows(16 * n_columns * max(n_columns, 1))
         for block in slices(n_rows, size):
             rows = numbers[block]
@@ -148,7 +149,7 @@ class Differences:
             ends[0, :, column, column] -= steps.T
             ends[1, :, column, column] += steps.T
             distances = ends[1, :, column, column] - ends[0, :, column, column]
-            outputs = self(_in_container(ends.reshape(-1, n_columns), X))
+            outputs = self(_like_container(ends.reshape(-1, n_columns), X))
             low, high = outputs.reshape(2, len(rows), n_columns, -1)
             differences = np.einsum("rjk,rk->rj", high - low, weights[block])
             gradients[block] = differences / distances.T

@@ -43,7 +43,7 @@ class Margins:
     it is reached where the largest is positive. A target class has one margin over each
     other class, an interval one for each end: they are reached where the smallest is
     positive. Where pairs of classes vote, a class that beats each other class wins: its
-    margin is the smallest over these.
+    margin is the smallest over the other classes.
 
     Parameters
     ----------
@@ -94,14 +94,14 @@ class Margins:
             return read_scores(self.outcome.estimator)
         has_one_score = self.outcome.response.method == "decision_function"
         pairs = [(1, 0)] if has_one_score and self.n_classes == 2 else None
-        return Scores(Differences(self._responses), pairs)
+        return Scores(Differences(self._smooth_responses), pairs)
 
     def __getstate__(self) -> dict[str, Any]:
         return {
             key: attribute for key, attribute in vars(self).items() if key != "scores"
         }
 
-    def _responses(self, native: Any) -> NDArray[np.float64]:
+    def _smooth_responses(self, native: Any) -> NDArray[np.float64]:
         """Responses, or logarithms of responses that are probabilities."""
         outcome = self.outcome
         if not self.n_classes or outcome.response.method == "decision_function":
@@ -115,7 +115,7 @@ class Margins:
         n_rows = problem.rows.n_rows
         rows = np.linspace(0, n_rows - 1, min(n_rows, _N_TESTED)).astype(np.intp)
         native = problem.rows.take(rows).native
-        rival, _ = self.binding(self.margins(native, problem.classes_of(rows)))
+        rival, _ = self.deciding_margin(self.margins(native, problem.classes_of(rows)))
         is_sloping = self.slopes(problem, problem.values[rows], rows, rival) != 0
         used = is_sloping.any(axis=0)
         is_flat = not used.any() or is_sloping[:, used].mean() < _MIN_SLOPING
@@ -131,13 +131,14 @@ class Margins:
     ) -> NDArray[np.float64]:
         """Margins (n, n_rivals); the class itself has -inf, or inf, and never decides.
 
-        `classes` are positions of the rows' own, for the target "any other class".
+        `classes` are positions of the rows' own classes, which the target "any other
+        class" needs.
         """
         if not native.shape[0]:  # kernels take no table without rows
             return np.empty((0, self.n_rivals))
-        return self.of_scores(self.scores.function(native), classes)
+        return self.margins_of_scores(self.scores.function(native), classes)
 
-    def of_scores(
+    def margins_of_scores(
         self, scores: NDArray[np.float64], classes: NDArray[np.intp] | None
     ) -> NDArray[np.float64]:
         """`margins` of rows with some scores."""
@@ -149,7 +150,7 @@ class Margins:
         rivals = np.arange(self.n_classes)
         if outcome.wanted is None:
             classes = np.asarray(classes)[: len(scores), None]
-            if self._vote:
+            if self._pairs_vote:
                 margins = self._pair_margins(scores).min(axis=2)
             else:
                 weights = self.scores.differences(rivals, classes, self.n_classes)
@@ -179,14 +180,14 @@ class Margins:
     def are_linear(self) -> bool:
         """Whether "any other class" has margins that are linear in the columns.
 
-        Their scores are the response then.
+        The scores are then the response.
         """
-        is_any_other = self.outcome.is_other and not self._vote
+        is_any_other = self.outcome.is_other and not self._pairs_vote
         by_scores = self.outcome.response.method == "decision_function"
         return is_any_other and by_scores and self.by_formula and self.scores.are_linear
 
     @property
-    def _vote(self) -> bool:
+    def _pairs_vote(self) -> bool:
         """Whether pairs of several classes vote."""
         return self.scores.pairs is not None and self.n_classes > 2
 
@@ -198,12 +199,12 @@ class Margins:
         margins[:, classes, classes] = np.inf
         return margins
 
-    def binding(
+    def deciding_margin(
         self, margins: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Position and value of the margin that decides, (n,) each.
 
-        The largest for "any other class", else the smallest.
+        It is the largest margin for "any other class", else the smallest.
         """
         rival = (margins.argmax if self.outcome.is_other else margins.argmin)(axis=1)
         return rival, margins[np.arange(len(margins)), rival]
@@ -217,7 +218,7 @@ class Margins:
         """Margins of encoded copies of the rows of a problem at `index`."""
         classes = problem.classes_of(index)
         margins = self.margins(problem.decode(values, index), classes)
-        return DecidingMargins(*self.binding(margins), margins)
+        return DecidingMargins(*self.deciding_margin(margins), margins)
 
     def slopes(
         self,
@@ -236,19 +237,19 @@ class Margins:
         classes = problem.classes_of(index)
         if self.by_formula:
             native = problem.decode(values, index)
-            if self.outcome.is_other and self._vote:
+            if self.outcome.is_other and self._pairs_vote:
                 pair_margins = self._pair_margins(self.scores.function(native))
                 classes = pair_margins[np.arange(len(rival)), rival].argmin(axis=1)
-            weights = self._weights(classes, rival)
+            weights = self._margin_weights(classes, rival)
             gradients = self.scores.function.vjp(native, weights)
         else:
-            weights = self._weights(classes, rival)
-            gradients = self._differences(problem, values, index, weights)
+            weights = self._margin_weights(classes, rival)
+            gradients = self._difference_gradients(problem, values, index, weights)
         actionability = problem.actionability
-        gradients = np.where(actionability.moving & np.isfinite(values), gradients, 0)
+        gradients = np.where(actionability.movable & np.isfinite(values), gradients, 0)
         return gradients / actionability.costs
 
-    def _weights(
+    def _margin_weights(
         self, classes: NDArray[np.intp] | None, rival: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Weights (n, k) of scores in the margin of each row over its `rival`."""
@@ -259,7 +260,7 @@ class Margins:
             return self.scores.differences(rival, np.asarray(classes), self.n_classes)
         return self.scores.differences(outcome.wanted, rival, self.n_classes)
 
-    def _differences(
+    def _difference_gradients(
         self,
         problem: SearchProblem,
         values: NDArray[np.float64],
@@ -269,8 +270,10 @@ class Margins:
         """Gradients by differences between the allowed values below and above."""
         gradients = np.zeros(values.shape)
         # Column by column, which needs less memory.
-        for j in np.flatnonzero(problem.actionability.moving):
-            trials, rows, distances = problem.around(values, index, np.array([j]))
+        for j in np.flatnonzero(problem.actionability.movable):
+            trials, rows, distances = problem.shifted_copies(
+                values, index, np.array([j])
+            )
             scores = self.scores.function(problem.decode(trials, rows))
             low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
             distance = distances[:, 0]

@@ -1,8 +1,8 @@
 """Scores of fitted models as functions of the input with vector-Jacobian products.
 
-Scores are what classes win by: a decision function, logits, probabilities, or, of a
-support vector machine of several classes, the differences between pairs of them; of a
-regressor the prediction.
+The class of the largest score wins. Scores are a decision function, logits or
+probabilities; for a support vector machine of several classes, the differences between
+pairs of classes; for a regressor, the prediction.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Scores:
     function : function
         Rows to scores, see `functions`.
     pairs : list of (int, int) or None
-        For scores that compare two classes each, these: positive where the first wins.
-        Else there is a score for each class, or output.
+        For scores that compare two classes each, the two classes: the score is positive
+        where the first wins. None where there is a score for each class, or output.
     """
 
     function: Function
@@ -68,7 +68,7 @@ class Scores:
 
     @property
     def are_linear(self) -> bool:
-        """Whether they are known to be linear in the columns."""
+        """Whether the scores are known to be linear in the columns."""
         functions = getattr(self.function, "functions", [self.function])
         return all(isinstance(function, Affine) for function in functions)
 
@@ -118,7 +118,7 @@ def _read_pipeline(pipeline: BaseEstimator) -> Scores:
     return Scores(Chain([*steps, last.function]), last.pairs)
 
 
-def _column(outputs: _Array) -> _Array:
+def _as_columns(outputs: _Array) -> _Array:
     """Outputs of a model as (n_rows, k)."""
     outputs = numbers_of(outputs)
     return outputs[:, None] if outputs.ndim == 1 else outputs
@@ -127,21 +127,21 @@ def _column(outputs: _Array) -> _Array:
 def _read_linear(model: BaseEstimator) -> Scores:
     coefficients = coefficient_table(model).T
     if not is_classifier(model):
-        function = Affine(lambda X: _column(model.predict(X)), coefficients)
+        function = Affine(lambda X: _as_columns(model.predict(X)), coefficients)
         if has_log_link(model):
-            return Scores(_exponential(model.predict, coefficients))
+            return Scores(_exponentiate(model.predict, coefficients))
         return Scores(function)
-    function = Affine(lambda X: _column(model.decision_function(X)), coefficients)
+    function = Affine(lambda X: _as_columns(model.decision_function(X)), coefficients)
     return Scores(function, _SECOND_OVER_FIRST if coefficients.shape[1] == 1 else None)
 
 
-def _exponential(predict: Callable[[Any], Any], coefficients: _Array) -> Smooth:
+def _exponentiate(predict: Callable[[Any], Any], coefficients: _Array) -> Smooth:
     """The exponential of a linear function, as `predict` returns it."""
 
     def vjp_rule(X: _Array, weights: _Array) -> _Array:
-        return (weights * _column(predict(X))) @ coefficients.T
+        return (weights * _as_columns(predict(X))) @ coefficients.T
 
-    return Smooth(lambda X: _column(predict(X)), vjp_rule)
+    return Smooth(lambda X: _as_columns(predict(X)), vjp_rule)
 
 
 def _read_support_vectors(model: BaseEstimator) -> Scores:
@@ -174,10 +174,10 @@ def _read_support_vectors(model: BaseEstimator) -> Scores:
 def _dual_of_pairs(
     dual: _Array, n_support: NDArray[np.intp]
 ) -> tuple[_Array, list[tuple[int, int]]]:
-    """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these.
+    """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and the pairs.
 
-    scikit-learn's table has one row fewer than classes: that of a vector has its
-    coefficients against each other class, in the order of these.
+    scikit-learn's table has a column for each vector, with its coefficients against
+    each other class, in the order of the classes.
     """
     ends = np.cumsum(n_support)
     vectors_of_class = [
@@ -239,24 +239,24 @@ class Network:
 
     def scores_at(self, inputs: _Array, parameters: _Array) -> _Array:
         """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
-        return self._side_by_side(parameters)(inputs).transpose(1, 0, 2)
+        return self._stack_networks(parameters)(inputs).transpose(1, 0, 2)
 
-    def moves_of(
+    def score_changes(
         self, parameters: _Array, changes: _Array
     ) -> Callable[[_Array], _Array]:
         """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
-        changed = self._side_by_side(parameters + changes)
+        changed = self._stack_networks(parameters + changes)
         unchanged = self.with_parameters(parameters)
         return lambda inputs: (
             changed(inputs).transpose(1, 0, 2) - unchanged(inputs)[:, None]
         )
 
-    def scores_of_pairs(self, inputs: _Array, parameters: _Array) -> _Array:
+    def scores_by_row(self, inputs: _Array, parameters: _Array) -> _Array:
         """Outputs (n_rows, k) of each row at parameters of its own."""
-        return self._side_by_side(parameters)(inputs[:, None])[:, 0]
+        return self._stack_networks(parameters)(inputs[:, None])[:, 0]
 
-    def _side_by_side(self, parameters: _Array) -> Network:
-        """Networks at c parameters each, (c, n_parameters): outputs (c, n_rows, k)."""
+    def _stack_networks(self, parameters: _Array) -> Network:
+        """Networks at parameters (c, n_parameters), with outputs (c, n_rows, k)."""
         coefs, biases, start = [], [], 0
         for bias, weights in zip(
             self.model.intercepts_, self.model.coefs_, strict=True
@@ -273,17 +273,17 @@ class Network:
 
     def with_parameters(self, parameters: _Array) -> Network:
         """The network with other parameters, (n_parameters,)."""
-        network = self._side_by_side(parameters[None])
+        network = self._stack_networks(parameters[None])
         network.model.coefs_ = [coefs[0] for coefs in network.model.coefs_]
         network.model.intercepts_ = [bias[0, 0] for bias in network.model.intercepts_]
         return network
 
     def vjp(self, X: Any, weights: _Array) -> _Array:
         *inputs, _ = self.layers(X)
-        return self.backpropagated(inputs, weights)[0] @ self.model.coefs_[0].T
+        return self.backpropagate(inputs, weights)[0] @ self.model.coefs_[0].T
 
-    def backpropagated(self, inputs: list[_Array], weights: _Array) -> list[_Array]:
-        """Slopes along the sums of each layer, from those along the last one's."""
+    def backpropagate(self, inputs: list[_Array], weights: _Array) -> list[_Array]:
+        """Slopes along the sums of each layer, from the slopes along the last layer."""
         slope_at, slopes = _SLOPES[self.model.activation], [weights]
         for values, coefs in zip(inputs[:0:-1], self.model.coefs_[:0:-1], strict=True):
             slopes.append((slopes[-1] @ coefs.T) * slope_at(values))
@@ -304,7 +304,7 @@ def _read_process(model: BaseEstimator) -> Scores:
     """The mean of a Gaussian process."""
     kernel = ProcessKernel(model.kernel_)
     scale = np.atleast_1d(model._y_train_std)
-    dual = _column(model.alpha_) * scale
+    dual = _as_columns(model.alpha_) * scale
 
     def call(X: Any) -> _Array:
         return kernel(numbers_of(X), model.X_train_) @ dual + model._y_train_mean
@@ -329,7 +329,7 @@ def _read_process_of_classes(model: BaseEstimator) -> Scores:
 
 
 @dataclass(frozen=True, eq=False)
-class _Stacked:
+class _SideBySide:
     """Functions of one score each, side by side."""
 
     functions: list[Function]
@@ -351,7 +351,7 @@ def _read_one_against_rest(model: BaseEstimator) -> Scores:
         return scores[0]
     if any(score.pairs != _SECOND_OVER_FIRST for score in scores):
         raise UnreadableModelError("its estimators have no single score.")
-    return Scores(_Stacked([score.function for score in scores]))
+    return Scores(_SideBySide([score.function for score in scores]))
 
 
 _READERS = {

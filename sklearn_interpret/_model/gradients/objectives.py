@@ -1,7 +1,7 @@
 """Training objectives of models: losses of rows, slopes of parameters.
 
-:func:`read_objective` reads that of a fitted model. :func:`score_model` and
-:func:`network_model` make the models of `_core.influence` of it, which can be fitted
+:func:`read_objective` reads the objective of a fitted model. :func:`score_model` and
+:func:`network_model` make of it a model of `_core.influence`, which can be fitted
 without some rows. Checks and warnings follow, then what is read for each class.
 """
 
@@ -33,7 +33,7 @@ from sklearn.utils import check_array
 from sklearn_interpret._core.influence.networks import (
     LayerFactors,
     NetworkModel,
-    descended,
+    minimise_objective,
 )
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
@@ -107,13 +107,13 @@ class LinearLayer:
         scores = _with_ones(inputs) @ table.reshape(d, c * self.n_outputs)
         return scores.reshape(len(inputs), c, self.n_outputs)
 
-    def moves_of(
+    def score_changes(
         self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
     ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Changes of the scores of rows with the parameters, (n_rows, c, k)."""
         return lambda inputs: self.scores_at(inputs, changes)
 
-    def scores_of_pairs(
+    def scores_by_row(
         self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Scores (n_rows, k) of each row at parameters of its own."""
@@ -215,14 +215,14 @@ class Objective:
         Returns
         -------
         list of (inputs, slopes)
-            Of each layer, (n_rows, d + 1) and (n_rows, k): the slope along the weight
+            For each layer, (n_rows, d + 1) and (n_rows, k): the slope along the weight
             from input i to output j is ``inputs[:, i] * slopes[:, j]``. The last input
             is one, for the intercept.
         """
         *inputs, scores = self.layers(X)
         slopes = [self.loss.slopes(targets, scores)]
         if isinstance(self.network, Network):
-            slopes = self.network.backpropagated(inputs, slopes[0])
+            slopes = self.network.backpropagate(inputs, slopes[0])
         return list(zip(map(_with_ones, inputs), slopes, strict=True))
 
     def gradients(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -279,7 +279,7 @@ def score_model(
     ScoreModel
         At the optimum, to rounding.
     """
-    return fitted_scores(estimator, X, y, weights).polished()
+    return fitted_scores(estimator, X, y, weights).at_optimum()
 
 
 def fitted_scores(
@@ -404,9 +404,9 @@ def network_model(
     Returns
     -------
     distance : float
-        From where its training ended to a minimum of its objective.
+        From the end of the training to a minimum of the objective.
     NetworkModel
-        At that minimum, as near as L-BFGS comes.
+        The network at this minimum, as near as L-BFGS comes.
     """
     objective = read_objective(estimator)
     network = objective.network
@@ -434,7 +434,7 @@ def network_model(
         changed = network.with_parameters(parameters)
         *hidden, scores = changed.layers(inputs)
         slopes = [
-            changed.backpropagated(hidden, np.broadcast_to(unit, scores.shape))
+            changed.backpropagate(hidden, np.broadcast_to(unit, scores.shape))
             for unit in np.eye(scores.shape[1])
         ]
         by_layer = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
@@ -451,7 +451,7 @@ def network_model(
         )
 
     trained = model_at(network.parameters)
-    optimum = descended(value_and_gradient, trained.parameters, weights)
+    optimum = minimise_objective(value_and_gradient, trained.parameters, weights)
     return trained.distance, model_at(optimum)
 
 
@@ -464,13 +464,13 @@ def _value_and_gradient(
     parameters: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
-    """Of the objective of a network, at parameters and weights of the rows."""
-    moved = replace(objective, network=network.with_parameters(parameters))
-    losses = moved.losses(inputs, targets)
+    """Value and gradient of a network's objective, at some parameters and weights."""
+    changed = replace(objective, network=network.with_parameters(parameters))
+    losses = changed.losses(inputs, targets)
     gradient = np.concatenate(
         [
             ((layer_inputs * weights[:, None]).T @ slopes).ravel()
-            for layer_inputs, slopes in moved.factors(inputs, targets)
+            for layer_inputs, slopes in changed.factors(inputs, targets)
         ]
     )
     value = float(weights @ losses + penalty @ parameters**2 / 2)
@@ -499,8 +499,8 @@ def _penalties_of(model: BaseEstimator) -> _Penalties:
         penalty = 0.0 if getattr(model, "penalty", "l2") is None else 1 / C
         # LIBLINEAR penalises the intercept as the weight of a constant column.
         by_liblinear = isinstance(model, LinearSVC) or model.solver == "liblinear"
-        share = model.intercept_scaling**-2.0 if by_liblinear else 0.0
-        return _Penalties(penalty, intercept_share=share)
+        intercept_share = model.intercept_scaling**-2.0 if by_liblinear else 0.0
+        return _Penalties(penalty, intercept_share=intercept_share)
     if isinstance(model, Ridge | RidgeClassifier):
         return _Penalties(np.asarray(getattr(model, "alpha_", model.alpha)))
     return _Penalties(0.0, by_row=getattr(model, "alpha", 0.0))
@@ -512,7 +512,7 @@ def _loss_of(model: BaseEstimator) -> Loss | None:
     return None if known_class is None else _LOSSES[known_class](model)
 
 
-def _of_classes(model: BaseEstimator) -> Logistic | Softmax:
+def _loss_of_classes(model: BaseEstimator) -> Logistic | Softmax:
     scheme, binary = getattr(model, "multi_class", None), len(model.classes_) == 2
     if binary and scheme == "multinomial":
         raise UnreadableModelError('it has multi_class="multinomial" for two classes.')
@@ -521,18 +521,18 @@ def _of_classes(model: BaseEstimator) -> Logistic | Softmax:
     return Logistic() if one_vs_rest else Softmax()
 
 
-def _of_margins(model: BaseEstimator) -> SquaredHinge | None:
+def _loss_of_margins(model: BaseEstimator) -> SquaredHinge | None:
     return SquaredHinge() if model.loss == "squared_hinge" else None
 
 
-def _of_deviances(model: BaseEstimator) -> HalfTweedie | HalfSquared | None:
+def _loss_of_deviances(model: BaseEstimator) -> HalfTweedie | HalfSquared | None:
     if has_log_link(model):
         power = {PoissonRegressor: 1, GammaRegressor: 2}.get(type(model))
         return HalfTweedie(model.power if power is None else power)
     return HalfSquared() if model.power == 0 else None
 
 
-def _of_network(model: BaseEstimator) -> Loss:
+def _loss_of_network(model: BaseEstimator) -> Loss:
     if model.out_activation_ == "softmax":
         return Softmax()
     if model.out_activation_ == "logistic":
@@ -542,13 +542,13 @@ def _of_network(model: BaseEstimator) -> Loss:
 
 _LOSSES: dict[ModelClass, Callable[[BaseEstimator], Loss | None]] = {
     HuberRegressor: lambda model: HalfHuber(model.epsilon * model.scale_),
-    LogisticRegression: _of_classes,
-    LinearSVC: _of_margins,
-    PoissonRegressor: _of_deviances,
-    GammaRegressor: _of_deviances,
-    TweedieRegressor: _of_deviances,
-    MLPClassifier: _of_network,
-    MLPRegressor: _of_network,
+    LogisticRegression: _loss_of_classes,
+    LinearSVC: _loss_of_margins,
+    PoissonRegressor: _loss_of_deviances,
+    GammaRegressor: _loss_of_deviances,
+    TweedieRegressor: _loss_of_deviances,
+    MLPClassifier: _loss_of_network,
+    MLPRegressor: _loss_of_network,
     LinearRegression: lambda model: HalfSquared(),
     Ridge: lambda model: HalfSquared(),
     RidgeClassifier: lambda model: HalfSquared(),

@@ -1,7 +1,7 @@
 """Transformers as functions with vector-Jacobian products, by class.
 
-:func:`read_step` and :func:`read_steps` are asked for one and for a pipeline's; readers
-take a fitted transformer and its number of columns.
+:func:`read_step` reads one transformer, :func:`read_steps` the steps of a pipeline.
+Readers take a fitted transformer and its number of columns.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def read_step(transformer: BaseEstimator, n_columns: int) -> Function:
 
 
 def read_steps(steps: list[tuple[str, BaseEstimator]]) -> list[Function]:
-    """Steps of a fitted pipeline, those that do something, as functions."""
+    """Steps of a fitted pipeline as functions, without steps that pass rows through."""
     functions = []
     for name, step in steps:
         if column_lineage.is_passthrough(step):
@@ -115,7 +115,7 @@ def _read_constant(transformer: BaseEstimator, _: int) -> Constant:
 
 
 def _read_affine(transformer: BaseEstimator, n_columns: int) -> Affine:
-    """An affine transformer, by its results for unit vectors less that for zero."""
+    """An affine transformer: its results for unit vectors minus its result for zero."""
     rows = np.vstack([np.zeros(n_columns), np.eye(n_columns)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # these rows have no names

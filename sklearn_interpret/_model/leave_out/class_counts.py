@@ -9,11 +9,11 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, Multinomi
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.formulas.last_step import steps_and_model
-from sklearn_interpret._model.leave_out.refits import ModelsWithout, refitted
-from sklearn_interpret._model.leave_out.training import Training, transformed
+from sklearn_interpret._model.leave_out.refits import ModelsWithout, refit_without
+from sklearn_interpret._model.leave_out.training import Training, transform_by_steps
 from sklearn_interpret._model.responses.response import Response
 
-_OF_COUNTS = (GaussianNB, MultinomialNB, BernoulliNB, ComplementNB)
+_CLASSES = (GaussianNB, MultinomialNB, BernoulliNB, ComplementNB)
 # Variances that fall below this share are rounding errors of the subtraction (it loses
 # half of the digits): such models are fitted again.
 _LEAST_SHARE_OF_VARIANCE = 1e-8
@@ -22,13 +22,13 @@ _LEAST_SHARE_OF_VARIANCE = 1e-8
 def counts_without(
     training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> ModelsWithout | None:
-    """Naive Bayes models whose counts lack some rows; else None."""
+    """Naive Bayes models whose counts lack some rows; None for any other model."""
     (steps, model), weights = steps_and_model(training.fitted), training.weights
-    if type(model) not in _OF_COUNTS or weights is None:
+    if type(model) not in _CLASSES or weights is None:
         return None
     if not np.isclose(model.class_count_.sum(), weights.sum()):
         return None  # a frozen model that has seen other rows
-    inputs = transformed(steps, training.rows.native)
+    inputs = transform_by_steps(steps, training.rows.native)
     models = []
     for rows in deleted:
         changed = deepcopy(model)
@@ -42,7 +42,7 @@ def counts_without(
         least_variances = _LEAST_SHARE_OF_VARIANCE * (model.var_ - model.epsilon_)
         for position, changed in enumerate(models):
             if (changed.var_ < least_variances).any():
-                fitted = refitted(training, deleted[position])
+                fitted = refit_without(training, deleted[position])
                 models[position] = steps_and_model(fitted)[1]
             else:
                 changed.epsilon_ = added[position]

@@ -29,11 +29,11 @@ from sklearn_interpret._model.leave_out.nearest_neighbors import (
     NeighborsWithout,
     neighbors_without,
 )
-from sklearn_interpret._model.leave_out.refits import ModelsWithout, refitted
+from sklearn_interpret._model.leave_out.refits import ModelsWithout, refit_without
 from sklearn_interpret._model.leave_out.training import (
     Training,
-    leave_some,
-    transformed,
+    leave_rows_of_each_label,
+    transform_by_steps,
 )
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.responses.predictors import is_classifier, tags_of
@@ -58,7 +58,7 @@ def make_deletions(
     training : Training
         The model and its rows.
     response : Response
-        Its response.
+        Response of the model.
     deleted : list of ndarray of int
         Positions of the rows that are left out together.
     n_jobs : int or None, default=None
@@ -81,7 +81,7 @@ def make_deletions(
             if deletions is not None:
                 return deletions
     tasks = [(training, rows) for rows in deleted]
-    models = list(run(refitted, tasks, n_jobs=n_jobs))
+    models = list(run(refit_without, tasks, n_jobs=n_jobs))
     return ModelsWithout(training.fitted, models, n_jobs=n_jobs)
 
 
@@ -98,8 +98,8 @@ def are_row_wise(
         X = X if isinstance(step, str) else step.transform(X)
     # A function may see all rows: half of them are then transformed in another way.
     half = rows.sliced(slice((rows.n_rows + 1) // 2))
-    transformed_rows = numbers_of(transformed(steps, rows.native))
-    transformed_half = numbers_of(transformed(steps, half.native))
+    transformed_rows = numbers_of(transform_by_steps(steps, rows.native))
+    transformed_half = numbers_of(transform_by_steps(steps, half.native))
     return np.allclose(
         transformed_rows[: len(transformed_half)],
         transformed_half,
@@ -134,4 +134,4 @@ def _keeps_levels(
     codes = OrdinalEncoder(encoded_missing_value=-1).fit_transform(X).T
     labels = [np.unique(column, return_inverse=True)[1] for column in codes]
     all_rows = np.ones(codes.shape[1], dtype=bool)
-    return all(leave_some(column, all_rows, deleted) for column in labels)
+    return all(leave_rows_of_each_label(column, all_rows, deleted) for column in labels)

@@ -35,8 +35,8 @@ from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import Response, check_finite
 from sklearn_interpret._model.rows.base import copy_of
 
-# These classes, without subclasses, which may fit in another way.
-_OF_SCORES = (
+# Classes that are read; subclasses, which may fit in another way, are not.
+_CLASSES = (
     LinearRegression,
     Ridge,
     RidgeClassifier,
@@ -59,9 +59,9 @@ class ScoresWithout:
     fitted : fitted predictor
         The model.
     full_parameters : ndarray of shape (d, k)
-        Its parameters at the optimum: weights of the columns, then intercepts.
+        Parameters of the model at the optimum: weights of the columns, then intercepts.
     deleted_parameters : ndarray of shape (n, d, k)
-        Those without rows.
+        Parameters without each of n lists of rows.
     """
 
     fitted: BaseEstimator
@@ -84,12 +84,13 @@ class ScoresWithout:
         _, model = steps_and_model(self.fitted)
         design = _design(read_objective(self.fitted), X, self.full_parameters.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape
+        # For each model: 8 bytes for k scores of m rows, and for what is read of them.
         for block in slices(n, batch_rows(8 * m * (k + 1))):
             block_parameters = parameters[block]
             side_by_side = block_parameters.transpose(1, 0, 2).reshape(d, -1)
             scores = (design @ side_by_side).reshape(m, len(block_parameters), k)
             scores_of_rows = scores.transpose(1, 0, 2).reshape(-1, k)
-            values = response.read(_of_scores(model, response.method, scores_of_rows))
+            values = response.read(_as_result(model, response.method, scores_of_rows))
             check_finite(values)
             yield from values.reshape(len(block_parameters), m, -1)
 
@@ -108,7 +109,7 @@ def _design(objective: Objective, X: Any, d: int) -> NDArray[np.float64]:
     return np.hstack([inputs, np.ones((len(inputs), 1))])
 
 
-def _of_scores(
+def _as_result(
     model: BaseEstimator, method: object, scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Result of a method of a model, from scores (m, k)."""
@@ -127,9 +128,9 @@ def _of_scores(
 def score_model_without(
     training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> ScoresWithout | None:
-    """`ScoresWithout`, where the model is one of them; else None."""
+    """`ScoresWithout` of a model of linear scores; None for any other model."""
     _, model = steps_and_model(training.fitted)
-    if type(model) not in _OF_SCORES or not _is_smooth(model):
+    if type(model) not in _CLASSES or not _is_smooth(model):
         return None
     sample = training.rows.native, training.y, training.weights
     optimum = read_formula([score_model], training.fitted, *sample)
@@ -161,8 +162,8 @@ def _stay_determined(optimum: ScoreModel, deleted: list[NDArray[np.intp]]) -> bo
     q, r = np.linalg.qr(np.sqrt(optimum.weights)[:, None] * optimum.design)
     if np.linalg.matrix_rank(r) < optimum.design.shape[1]:
         return False
-    sizes = np.array([np.square(q[rows]).sum() for rows in deleted])
+    hat_norms = np.array([np.square(q[rows]).sum() for rows in deleted])
     # The largest eigenvalue of their part of the hat matrix is at most its trace.
-    doubtful = np.flatnonzero(sizes >= 1 - _ROUNDING_OF_LEVERAGES)
-    sizes[doubtful] = [np.linalg.norm(q[deleted[i]], 2) ** 2 for i in doubtful]
-    return bool((sizes < 1 - _ROUNDING_OF_LEVERAGES).all())
+    doubtful = np.flatnonzero(hat_norms >= 1 - _ROUNDING_OF_LEVERAGES)
+    hat_norms[doubtful] = [np.linalg.norm(q[deleted[i]], 2) ** 2 for i in doubtful]
+    return bool((hat_norms < 1 - _ROUNDING_OF_LEVERAGES).all())

@@ -12,11 +12,11 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.neighbors import vote_weights
-from sklearn_interpret._model.leave_out.training import Training, transformed
+from sklearn_interpret._model.leave_out.training import Training, transform_by_steps
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import Response
 
-_OF_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)
+_CLASSES = (KNeighborsClassifier, KNeighborsRegressor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +43,12 @@ class NeighborsWithout:
 
     def baseline(self, response: Response, X: Any) -> NDArray[np.float64]:
         """Responses (m, k) of the model of all rows."""
-        return self._read(response, *self._neighbors(X))
+        return self._responses_of_neighbors(response, *self._neighbors(X))
 
     def responses(self, response: Response, X: Any) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         distances, positions = self._neighbors(X)
-        base = self._read(response, distances, positions)
+        base = self._responses_of_neighbors(response, distances, positions)
         for rows in self.deleted:
             is_deleted = np.isin(positions, rows)
             changed = np.flatnonzero(
@@ -58,7 +58,7 @@ class NeighborsWithout:
             order = np.argsort(is_deleted[changed], axis=1, kind="stable")
             values = base.copy()
             if len(changed):
-                values[changed] = self._read(
+                values[changed] = self._responses_of_neighbors(
                     response,
                     np.take_along_axis(distances[changed], order, axis=1),
                     np.take_along_axis(positions[changed], order, axis=1),
@@ -71,20 +71,20 @@ class NeighborsWithout:
     def _neighbors(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Distances and positions of the model's neighbours and of further ones."""
         more = max(map(len, self.deleted))
-        inputs = transformed(self.steps, X)
+        inputs = transform_by_steps(self.steps, X)
         return self.model.kneighbors(inputs, self.model.n_neighbors + more)
 
-    def _read(
+    def _responses_of_neighbors(
         self,
         response: Response,
         distances: NDArray[np.float64],
         positions: NDArray[np.intp],
     ) -> NDArray[np.float64]:
         """Responses from the first of the neighbours."""
-        model, first = self.model, slice(self.model.n_neighbors)
-        weights = vote_weights(model, distances[:, first])[:, :, None]
+        model, nearest = self.model, slice(self.model.n_neighbors)
+        weights = vote_weights(model, distances[:, nearest])[:, :, None]
         totals = weights.sum(axis=1)
-        means = (weights * self.targets[positions[:, first]]).sum(axis=1) / totals
+        means = (weights * self.targets[positions[:, nearest]]).sum(axis=1) / totals
         if response.method == "predict" and is_classifier(model):
             return response.read(model.classes_[means.argmax(axis=1)])
         return response.read(means)
@@ -93,9 +93,9 @@ class NeighborsWithout:
 def neighbors_without(
     training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> NeighborsWithout | None:
-    """`NeighborsWithout`, where the model is one of them; else None."""
+    """`NeighborsWithout` of a model of neighbours; None for any other model."""
     steps, model = steps_and_model(training.fitted)
-    if type(model) not in _OF_NEIGHBORS or model.metric == "precomputed":
+    if type(model) not in _CLASSES or model.metric == "precomputed":
         return None
     n_deleted, n_rows = max(map(len, deleted)), training.rows.n_rows
     is_supported = response.method in ("predict", "predict_proba", "centered_log_proba")

@@ -12,12 +12,12 @@ from sklearn.pipeline import Pipeline
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.linear import coefficient_table
-from sklearn_interpret._model.leave_out.training import Training, transformed
+from sklearn_interpret._model.leave_out.training import Training, transform_by_steps
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.responses.response import Response, check_finite
 
 
-def refitted(training: Training, rows: NDArray[np.intp]) -> BaseEstimator:
+def refit_without(training: Training, rows: NDArray[np.intp]) -> BaseEstimator:
     """A clone fitted without some rows."""
     remaining = np.delete(np.arange(training.rows.n_rows), rows)
     X = training.rows.native
@@ -45,7 +45,7 @@ def scores_without(
     *,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Scores on rows of test (X, y) of clones fitted without each list of rows."""
+    """Scores on `test` (rows, targets) of clones fitted without each list of rows."""
     tasks = [(training, rows, metric, test) for rows in removed]
     return np.array(list(run(_score_without, tasks, n_jobs=n_jobs)))
 
@@ -56,7 +56,7 @@ def _score_without(
     metric: Callable[..., float],
     test: tuple[Any, Any],
 ) -> float:
-    return metric(refitted(training, rows), *test, None)
+    return metric(refit_without(training, rows), *test, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,9 @@ class ModelsWithout:
     fitted : fitted predictor
         The model of all rows.
     models : list of fitted predictors
-        Those without.
+        The models without each list of rows.
     steps : Pipeline, default=None
-        The steps before all of them.
+        The steps before all of the models.
     method : str, default="refit"
         How the models were found.
     n_jobs : int or None, default=None
@@ -89,7 +89,7 @@ class ModelsWithout:
 
     def responses(self, response: Response, X: Any) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
-        inputs = transformed(self.steps, X)
+        inputs = transform_by_steps(self.steps, X)
         tasks = [(response, model, inputs) for model in self.models]
         yield from run(_responses_of, tasks, n_jobs=self.n_jobs)
 
@@ -121,7 +121,7 @@ def _parameters_of(fitted: BaseEstimator) -> NDArray[np.float64] | None:
 def _responses_of(
     response: Response, model: BaseEstimator, X: Any
 ) -> NDArray[np.float64]:
-    """Responses of another model; those of classes that it lacks are zero."""
+    """Responses of another model, zero for the classes that the model lacks."""
     model_response = replace(response, estimator=model)
     missing = _missing_classes(response, model)
     if not len(missing):

@@ -25,7 +25,7 @@ class Training:
     rows : Rows
         All rows.
     y : ndarray
-        Their targets.
+        Targets of the rows.
     params : dict
         Further parameters of `fit`.
     weights : ndarray of shape (n_rows,) or None
@@ -49,10 +49,10 @@ class Training:
         labels = np.zeros(len(self.y), dtype=np.intp)
         if is_classifier(self.fitted):
             _, labels = np.unique(self.y, return_inverse=True)
-        return leave_some(labels, self.weights > 0, deleted)
+        return leave_rows_of_each_label(labels, self.weights > 0, deleted)
 
 
-def leave_some(
+def leave_rows_of_each_label(
     labels: NDArray[np.intp],
     included: NDArray[np.bool_],
     deleted: list[NDArray[np.intp]],
@@ -67,6 +67,6 @@ def leave_some(
     return True
 
 
-def transformed(steps: Pipeline | None, X: Any) -> Any:
+def transform_by_steps(steps: Pipeline | None, X: Any) -> Any:
     """The columns that the last step of a pipeline gets."""
     return X if steps is None else steps.transform(copy_of(X))

@@ -1,11 +1,11 @@
 """Scores of a model over all pairs of rows, one of which lends the other some columns.
 
-The mean over pairs is the limit of the mean over random permutations: that over rows of
-the mean over each one's partners (Fisher, Rudin and Dominici 2019). A row of weight w
-counts as w equal rows, and so as its own partner w - 1 times.
+The mean over pairs is the limit of the mean over random permutations: the mean over
+rows of the mean over each row's partners (Fisher, Rudin and Dominici 2019). A row of
+weight w counts as w equal rows, and so as its own partner w - 1 times.
 
-`all_pairs_scores` are scores over pairs, in closed form where players add up;
-`loss_increases` are those of each row's loss. `losses_by_response` prepares the losses.
+`all_pairs_scores` returns scores over pairs, in closed form where players add up;
+`loss_increases` the increase of each row's loss. `losses_by_response` prepares losses.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class _CallableLoss:
         weights: NDArray[np.float64],
         shares: NDArray[Any],
     ) -> float:
-        """As that of `_RowLoss`."""
+        """The sum that `_RowLoss.total` describes."""
         m, n_points, k = predictions.shape
         weights = (weights[:, None] * shares).ravel()
         targets = np.repeat(self.targets[index], n_points, axis=0)
@@ -211,10 +211,10 @@ def all_pairs_scores(
     baseline = np.empty(len(metrics))
     over_pairs = np.empty((len(players), 1, len(metrics)))
     for response, members in losses_by_response(metrics, estimator, sample):
-        for summed, predictions, sums in _sums_over_partners(
+        for metric_losses, predictions, sums in _sums_over_partners(
             response, members, sample, players, strata, shares, n_jobs
         ):
-            positions, row_losses = zip(*summed, strict=True)
+            positions, row_losses = zip(*metric_losses, strict=True)
             sums_of_rows = sums_of_losses(row_losses, weights, predictions)
             baseline[list(positions)] = sums_of_rows / weights.sum()
             # A row of weight w is its own partner w - 1 times, or never, and not w.
@@ -242,41 +242,41 @@ def _sums_over_partners(
     shares: NDArray[np.float64],
     n_jobs: int | None,
 ) -> Iterator[_PartnerSums]:
-    """Sums of the losses: first those that need no pairs, then the others.
+    """Sums of the losses: first losses in closed form, then losses over all pairs.
 
-    Losses of predictions that are sums over players need none.
+    The closed form needs predictions that are sums over players.
     """
     rows, weights = sample.rows, sample.weights
     shares = np.broadcast_to(shares, (len(players), len(weights)))
-    closed = [member for member in members if member.loss.of_pairs is not None]
+    in_closed_form = [member for member in members if member.loss.of_pairs is not None]
     pair_losses = [
         partial(loss.of_pairs, loss.targets)
-        for _, loss in closed
+        for _, loss in in_closed_form
         if loss.of_pairs is not None
     ]
-    additive = additive_linear(response, rows, players) if closed else None
-    if additive is None or len(closed) < len(members):
+    additive = additive_linear(response, rows, players) if in_closed_form else None
+    if additive is None or len(in_closed_form) < len(members):
         responses = dependence_at_rows(
             "auto", response, rows, weights, players, averaged=False, n_jobs=n_jobs
         )
-        if additive is None and closed:
+        if additive is None and in_closed_form:
             additive = additive_trees(responses)
     if additive is None:
-        closed = []
+        in_closed_form = []
     else:
-        sums = _closed_sums(additive, pair_losses, weights, strata, shares)
-        yield _PartnerSums(closed, additive.predictions, sums)
-    asked = [member for member in members if member not in closed]
-    if asked:
-        row_losses = [member.loss for member in asked]
+        sums = _sums_in_closed_form(additive, pair_losses, weights, strata, shares)
+        yield _PartnerSums(in_closed_form, additive.predictions, sums)
+    over_pairs = [member for member in members if member not in in_closed_form]
+    if over_pairs:
+        row_losses = [member.loss for member in over_pairs]
         reduce = _SumOverPairs(row_losses, weights, shares, responses.positions, strata)
         _warn_of_cost(responses, reduce)
         sums_of_blocks = responses.responses_at_points(reduce)
-        sums = np.stack([sum(of_player) for of_player in sums_of_blocks])
-        yield _PartnerSums(asked, responses.predictions, sums)
+        sums = np.stack([sum(block_sums) for block_sums in sums_of_blocks])
+        yield _PartnerSums(over_pairs, responses.predictions, sums)
 
 
-def _closed_sums(
+def _sums_in_closed_form(
     additive: AdditiveModel,
     pair_losses: Sequence[Callable[..., NDArray[np.float64]]],
     weights: NDArray[np.float64],
@@ -285,7 +285,7 @@ def _closed_sums(
 ) -> NDArray[np.float64]:
     """Sums of losses over all partners of rows, (n_players, n_losses), in closed form.
 
-    These are sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j) over rows i, of shares
+    A sum is sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j) over rows i, of shares
     s_i, and rows i' of their stratum, of weights w_i', with losses L, targets y_i, and
     sums f_i, to which the player j adds f_ij.
     """
@@ -455,14 +455,14 @@ def losses_by_response(
     """
     groups: dict[Any, tuple[Response, list[MetricLoss]]] = {}
     for position, metric in enumerate(metrics):
-        response, loss = _prepared(metric, estimator, sample, shares)
+        response, loss = _prepare_loss(metric, estimator, sample, shares)
         key = response.method, response.classes is None
         _, members = groups.setdefault(key, (response, []))
         members.append(MetricLoss(position, loss))
     return groups.values()
 
 
-def _prepared(
+def _prepare_loss(
     metric: Metric,
     estimator: BaseEstimator,
     sample: Sample,
@@ -483,10 +483,10 @@ def _prepared(
     function, kind = ROW_LOSSES[metric.row_loss]
     response = make_response(estimator, _METHODS[kind])
     if kind == "values":
-        targets = _as_numbers(metric, sample.y)
+        targets = _targets_as_numbers(metric, sample.y)
         response = replace(response, classes=None)
     else:
-        targets = _indicators(metric, sample.y, response.classes)
+        targets = _targets_as_indicators(metric, sample.y, response.classes)
     # The closed form over pairs has the name of the loss.
     of_pairs = getattr(losses_of_pairs, function.__name__, None)
     if function is losses.weighted_squared:
@@ -499,7 +499,7 @@ def _prepared(
     return response, _RowLoss(function, targets, of_pairs)
 
 
-def _as_numbers(metric: Metric, y: NDArray[Any]) -> NDArray[np.float64]:
+def _targets_as_numbers(metric: Metric, y: NDArray[Any]) -> NDArray[np.float64]:
     try:
         targets = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -509,7 +509,7 @@ def _as_numbers(metric: Metric, y: NDArray[Any]) -> NDArray[np.float64]:
     return targets.reshape(len(targets), -1)
 
 
-def _indicators(
+def _targets_as_indicators(
     metric: Metric, y: NDArray[Any], classes: NDArray[Any] | list[NDArray[Any]] | None
 ) -> NDArray[np.float64]:
     """Targets as a 0/1 column for each class."""
@@ -574,7 +574,7 @@ def additive_trees(
     """`TreeDependenceAtRows` as an `AdditiveModel`, or None: see `adds_players`."""
     if not trees.adds_players:
         return None
-    return AdditiveModel(trees.predictions, trees.predictions, trees.of_player)
+    return AdditiveModel(trees.predictions, trees.predictions, trees.dependence_on)
 
 
 def additive_linear(
@@ -608,7 +608,7 @@ def _linear_effect(
     model: LinearModel, rows: Rows, players: list[tuple[int, ...]]
 ) -> Callable[[int], NDArray[np.float64]]:
     """Function of a player: what it adds to the rows, (n_rows, k)."""
-    derived = model.derived(rows.native)
+    derived = model.derived_columns(rows.native)
     derived = derived.tocsc() if issparse(derived) else derived
     members = [np.flatnonzero(np.isin(model.columns, player)) for player in players]
     return lambda j: derived[:, members[j]] @ model.coefficients[members[j]]
@@ -621,7 +621,7 @@ def _furthest_rows(
 ) -> Rows:
     """Rows with the largest and smallest sums that values of the rows can make.
 
-    A model that cuts its sums off may be linear on the rows, and is not on these.
+    A model that cuts off its sums may be linear on the rows, and not on the extremes.
     """
     effects = map(effect, range(len(players)))
     ends = [
@@ -630,4 +630,4 @@ def _furthest_rows(
     donors = {
         j: ends[player] for player, columns in enumerate(players) for j in columns
     }
-    return as_rows(rows.mixed(np.zeros_like(ends[0]), donors))
+    return as_rows(rows.mix(np.zeros_like(ends[0]), donors))

@@ -23,9 +23,9 @@ class AnchoredRows:
     rows : Rows
         The known rows.
     weights : ndarray of shape (n_rows,)
-        Their weights.
+        Weights of the rows.
     n_draws : int
-        How many of them are drawn, with replacement.
+        Number of rows that are drawn, with replacement.
     seed : int
         Seed of all random numbers.
     """
@@ -69,4 +69,4 @@ class AnchoredRows:
             donors[column][changing] = sources[positions]
         for batch in slices(len(index), batch_rows(self.rows.row_bytes)):
             batch_donors = {column: rows[batch] for column, rows in donors.items()}
-            yield self.rows.mixed(index[batch], batch_donors)
+            yield self.rows.mix(index[batch], batch_donors)

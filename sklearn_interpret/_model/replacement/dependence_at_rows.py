@@ -72,7 +72,7 @@ def dependence_at_rows(
     ----------
     method : {"auto", "tree", "brute"}
         "auto" takes the trees where they give the means or responses, "tree" insists
-        on them.
+        on the trees.
     response, rows, weights, players : object
         As :class:`DependenceAtRows` takes them.
     averaged : bool
@@ -125,7 +125,7 @@ class DependenceAtRows(PointMeans):
         For each player, the position of each row's value among its distinct values,
         its *points*.
     n_points : list of int
-        Number of these.
+        Number of points of each player.
     predictions : ndarray of shape (n_rows, k)
         Responses to the rows as they are.
     """
@@ -157,10 +157,10 @@ class DependenceAtRows(PointMeans):
             by_column = [rows.encode([j])[0].astype(np.int32) for j in unmoved]
             codes.append(distinct(RowKeys(np.array(by_column).T).all_players)[1])
         self._keys = RowKeys(np.array(codes).T)
-        # Where no value of any player repeats, points of two sets are different: their
-        # bases by a player outside of both, their donors by a player of one of them.
-        unique = all(values.max() + 1 == rows.n_rows for values in codes)
-        self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
+        # Where no value of any player repeats, points of two sets are different: a
+        # player outside of both sets tells the bases apart, a player of one the donors.
+        no_value_repeats = all(values.max() + 1 == rows.n_rows for values in codes)
+        self._may_repeat = not no_value_repeats or len(codes) <= 2 * _MOST_PLAYERS
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
 
     @cached_property
@@ -209,7 +209,7 @@ class DependenceAtRows(PointMeans):
         """
         reduced: list[list[Any]] = [[] for _ in self._players]
         for block, responses in self._responses(with_progress(self._single_players)):
-            reduced[block.number] += _reduced(reduce, block, responses)
+            reduced[block.number] += _reduce_block(reduce, block, responses)
         return reduced
 
     @property
@@ -248,8 +248,8 @@ class DependenceAtRows(PointMeans):
         bases = next(grid.blocks(batch_rows(self._rows.row_bytes)))
         start = perf_counter()
         timed_block = _GridBlock(player, grid, bases)
-        for block, responses in self._of_wave([timed_block]):
-            list(_reduced(reduce, block, responses))
+        for block, responses in self._responses_of_wave([timed_block]):
+            list(_reduce_block(reduce, block, responses))
         seconds_of_point = (perf_counter() - start) / timed_block.n_points
         n_workers = effective_n_jobs(self._n_jobs)
         return seconds_of_point * self.most_rows() / n_workers
@@ -269,6 +269,7 @@ class DependenceAtRows(PointMeans):
 
         Blocks that are small go to the workers together.
         """
+        # An eighth of the working memory; a point has its responses twice, as doubles.
         allowed = get_config()["working_memory"] * 2**20 / 8
         point_bytes = _POINT_BYTES + 16 * self.predictions.shape[1]
         most_points = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))
@@ -278,20 +279,20 @@ class DependenceAtRows(PointMeans):
             for bases in grid.blocks(most_points):
                 block = _GridBlock(number, grid, bases)
                 if wave and n_points + block.n_points > most_points:
-                    yield from self._of_wave(wave)
+                    yield from self._responses_of_wave(wave)
                     wave, n_points = [], 0
                 wave.append(block)
                 n_points += block.n_points
         if wave:
-            yield from self._of_wave(wave)
+            yield from self._responses_of_wave(wave)
 
-    def _of_wave(
+    def _responses_of_wave(
         self, wave: list[_GridBlock]
     ) -> Iterator[tuple[_GridBlock, NDArray[np.float64]]]:
         """Responses of some blocks; their unknown points are sent together."""
         tables, unknown, points, keys = [], [], [], []
         for position, block in enumerate(wave):
-            responses, is_unknown = self._known(block)
+            responses, is_unknown = self._known_responses(block)
             base, donor = np.nonzero(is_unknown)
             tables.append(responses)
             unknown.append(is_unknown)
@@ -304,7 +305,7 @@ class DependenceAtRows(PointMeans):
         ]
         all_points = MixedPoints(*map(np.concatenate, zip(*points, strict=True)))
         if self._may_repeat:
-            answers = self._answers(columns_of_sets, all_points, np.concatenate(keys))
+            answers = self._look_up(columns_of_sets, all_points, np.concatenate(keys))
         else:
             answers = self._send(columns_of_sets, all_points)
         ends = np.cumsum([len(of_block.bases) for of_block in points])
@@ -314,7 +315,7 @@ class DependenceAtRows(PointMeans):
             responses[is_unknown] = block_answers
             yield block, responses
 
-    def _known(
+    def _known_responses(
         self, block: _GridBlock
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Responses (n_bases, n_donors, k) of a block, and mask of those not known."""
@@ -328,22 +329,22 @@ class DependenceAtRows(PointMeans):
         is_unknown[diagonal] = False
         return responses, is_unknown
 
-    def _answers(
+    def _look_up(
         self,
         columns_of_sets: list[tuple[int, ...]],
         points: MixedPoints,
         keys: NDArray[np.uint64],
     ) -> NDArray[np.float64]:
-        """Responses (m, k) to points; some may be cached, and some the same."""
+        """Responses (m, k) to points, from the cache, or sent once for equal points."""
         responses = np.empty((len(keys), self.predictions.shape[1]))
         is_cached, cached = self._cache.find(keys, responses.shape[1])
         responses[is_cached] = cached
         new = np.flatnonzero(~is_cached)
-        first, positions = distinct(keys[new])
-        first = new[first]
-        answers = self._send(columns_of_sets, points.take(first))
+        first_points, positions = distinct(keys[new])
+        first_points = new[first_points]
+        answers = self._send(columns_of_sets, points.take(first_points))
         responses[new] = answers[positions]
-        self._cache.add(keys[first], answers)
+        self._cache.add(keys[first_points], answers)
         return responses
 
     def _send(
@@ -396,7 +397,7 @@ class _GridBlock(NamedTuple):
         return self.grid.donor_keys[donor] + self.grid.base_keys[self.bases][base]
 
 
-def _reduced(
+def _reduce_block(
     reduce: Callable[..., Any], block: _GridBlock, responses: NDArray[np.float64]
 ) -> Iterator[Any]:
     """Reduced responses of the rows whose bases are in a block, batch by batch."""

@@ -1,8 +1,8 @@
-"""Rows that take some columns from one row and the others from another; each once.
+"""Rows that take some columns from one row and the other columns from another row.
 
 A *donor* lends its values of a set of players to a *base*. `responses_to_mixed` makes
-such rows and asks the model; `RowKeys` and `Grid` list those of one set; and a
-`ResponseCache` remembers the responses to them by their keys.
+such rows and asks the model; `RowKeys` and `Grid` list the distinct rows of one set; a
+`ResponseCache` remembers the responses to them by key.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def responses_to_mixed(
 ) -> NDArray[np.float64]:
     """Responses (m, k) to batches of points, one after the other."""
     return np.concatenate(
-        [response(_mixed(rows, points, columns_of_sets)) for points in batches]
+        [response(_mix_rows(rows, points, columns_of_sets)) for points in batches]
     )
 
 
-def _mixed(
+def _mix_rows(
     rows: Rows, points: MixedPoints, columns_of_sets: list[tuple[int, ...]]
 ) -> Any:
     """The points in the native container."""
@@ -60,7 +60,7 @@ def _mixed(
         moves = np.array([j in columns for columns in columns_of_sets])
         everywhere = moves[used].all()
         sources[j] = donors if everywhere else np.where(moves[sets], donors, bases)
-    return rows.mixed(bases, sources)
+    return rows.mix(bases, sources)
 
 
 class RowKeys:
@@ -73,17 +73,17 @@ class RowKeys:
     """
 
     def __init__(self, codes: NDArray[np.integer]) -> None:
-        sizes = [int(column.max(initial=0)) + 1 for column in codes.T]
-        radices = np.cumprod([1, *sizes[:-1]], dtype=object)
-        if radices[-1] * sizes[-1] < 2**63:
+        n_values = [int(column.max(initial=0)) + 1 for column in codes.T]
+        radices = np.cumprod([1, *n_values[:-1]], dtype=object)
+        if radices[-1] * n_values[-1] < 2**63:
             self._words = radices.astype(np.uint64)[:, None]
         else:
             # The numbers would be too large. Two random sums replace them; that two
             # points share both does not happen.
             rng = np.random.default_rng(0)
-            self._words = rng.integers(2**64, size=(len(sizes), 2), dtype=np.uint64)
+            self._words = rng.integers(2**64, size=(len(n_values), 2), dtype=np.uint64)
         self._codes = codes
-        self.all_players = self.of_players(range(len(sizes)))
+        self.all_players = self.of_players(range(len(n_values)))
 
     def of_players(self, players: Iterable[int]) -> NDArray[np.uint64]:
         """Keys (n_rows, n_words) of the rows' values of some players."""
@@ -107,11 +107,12 @@ class Grid:
     donor_of : ndarray of shape (n_rows,)
         The donor that each row has.
     bases, base_of : ndarray
-        The same for the columns outside of the set.
+        A row for each distinct value of the columns outside of the set, and the base
+        that each row has.
     base_shares : ndarray of shape (n_bases,)
-        Share of the rows' weight.
+        Share of the rows' weight that has each base.
     donor_keys, base_keys : ndarray of shape (n_donors or n_bases, n_words)
-        They add up to the keys of points.
+        Keys of donors and bases, which add up to the keys of points.
     """
 
     players: tuple[int, ...]

@@ -1,6 +1,6 @@
 """Scores of a model on rows whose columns take values of other, or similar, rows.
 
-`PermutedScores` has the scores for rows in memory, `scores_in_partitions` for others.
+`PermutedScores` scores rows in memory, `scores_in_partitions` rows in partitions.
 `similar_rows` finds the groups of rows within which values are permuted for conditional
 importance: leaves of a tree (Molnar et al. 2023).
 """
@@ -174,8 +174,8 @@ class PermutedScores:
                 rng.seed(seed)
                 donors[:, repeat] = self._draw_donors(self._weights, rng, strata)
             levels = [self._rows.column(j) for j in columns]
-            table = tiles[n_copies].replaced(columns, levels, [donors] * len(columns))
-            copies = _interleaved(table, n_copies)
+            table = tiles[n_copies].replace(columns, levels, [donors] * len(columns))
+            copies = _split_copies(table, n_copies)
             model = _CachedModel(
                 self._estimator, table, copies, changes_input=self._changes_input
             )
@@ -185,7 +185,7 @@ class PermutedScores:
 
 
 def check_several_rows(n_rows: int) -> None:
-    """Refuse a single row, which has none to exchange values with."""
+    """Refuse a single row, which has no other row to exchange values with."""
     if n_rows < 2:
         raise ValueError(
             "Values are permuted among rows, and X has n_samples = 1 of positive "
@@ -237,6 +237,7 @@ def scores_in_partitions(
     for columns, player_seeds in zip(players, seeds, strict=True):
         draws += [_Draw(columns, seed) for seed in player_seeds]
     widest = max(sample.rows.keep_columns(columns).row_bytes for columns in players)
+    # Half of the memory for the permuted columns of all rows, draw by draw.
     step = max(2, int(working_bytes() / 2 // (len(weights) * widest)))
     sums = [
         _sums_of_draws(sample, draws[batch], weights, method, losses)
@@ -256,7 +257,7 @@ def _sums_of_draws(
     losses: Callable[..., NDArray[np.float64]],
 ) -> NDArray[np.float64]:
     """Sums of losses with permuted values, (n_draws, n_metrics), by two passes."""
-    permuted, dtypes = _permuted(sample, draws, weights, _DRAWS[method])
+    permuted, dtypes = _permute_columns(sample, draws, weights, _DRAWS[method])
     return replace(sample, dtypes=dtypes).map_reduce(partial(losses, permuted), np.add)
 
 
@@ -275,20 +276,20 @@ def _columns_of_partition(columns: Sequence[int], sample: Sample) -> Rows:
     return sample.rows.keep_columns(columns)
 
 
-def _joined(first: Rows, second: Rows) -> Rows:
+def _join_rows(first: Rows, second: Rows) -> Rows:
     return first.joined(second)
 
 
-def _permuted(
+def _permute_columns(
     sample: PartitionedSample,
     draws: list[_Draw],
     weights: NDArray[np.float64],
     draw_donors: Callable[..., NDArray[np.intp]],
 ) -> tuple[list[_PermutedColumns], dict[int, Any]]:
-    """The permuted columns of each draw, and the dtypes of all of them by column."""
+    """The permuted columns of each draw, and the dtype of each column."""
     used = sorted({j for columns, _ in draws for j in columns})
     task = partial(_columns_of_partition, used)
-    rows = sample.map_reduce(task, _joined, used)
+    rows = sample.map_reduce(task, _join_rows, used)
     vectors = {j: rows.column(i) for i, j in enumerate(used)}
     permuted, rng = [], np.random.RandomState(0)
     for columns, seed in draws:
@@ -314,7 +315,7 @@ def _losses_of_partition(
     sums = np.empty((len(permuted), len(metrics)))
     for draw_sums, (columns, vectors) in zip(sums, permuted, strict=True):
         values = [vector[start : start + n_rows] for vector in vectors]
-        X = tiles.replaced(columns, values, [codes] * len(columns))
+        X = tiles.replace(columns, values, [codes] * len(columns))
         for response, members in by_response:
             positions, losses = zip(*members, strict=True)
             draw_sums[list(positions)] = sums_of_losses(
@@ -323,7 +324,7 @@ def _losses_of_partition(
     return sums
 
 
-def _interleaved(table: Any, n_copies: int) -> list[Any]:
+def _split_copies(table: Any, n_copies: int) -> list[Any]:
     """The tables whose rows alternate in a table."""
     if n_copies == 1:
         return [table]
@@ -362,7 +363,7 @@ class RepeatedScore:
     def baseline(self, model: BaseEstimator, X: Any) -> float:
         """The number for the rows as they are; to be called first."""
         number = self._metric(model, X, self._y, self._weights)
-        computed = self._by_formula(model, X)
+        computed = self._score_by_formula(model, X)
         if computed is not None and np.isclose(
             computed, number, rtol=_ROUNDING, atol=0
         ):
@@ -372,12 +373,12 @@ class RepeatedScore:
 
     def __call__(self, model: BaseEstimator, X: Any) -> float:
         """The number for other rows."""
-        number = self._by_formula(model, X)
+        number = self._score_by_formula(model, X)
         if number is not None:
             return number
         return self._metric(model, X, self._y, self._weights)
 
-    def _by_formula(self, model: BaseEstimator, X: Any) -> float | None:
+    def _score_by_formula(self, model: BaseEstimator, X: Any) -> float | None:
         """The number by its formula; None where there is none, or it is not finite."""
         if self._targets is None:
             return None
@@ -431,27 +432,27 @@ class _CachedModel:
             for start, copied in enumerate(self._copies):
                 if plain and X is copied:
                     if name not in self._cache:
-                        returned = attribute(self._input(self._table))
+                        returned = attribute(self._input_or_copy(self._table))
                         check_length(self._estimator, returned, self._table.shape[0])
                         self._cache[name] = returned
-                    return self._of_copy(self._cache[name], start)
-            return attribute(self._input(X), *args, **kwargs)
+                    return self._predictions_of_copy(self._cache[name], start)
+            return attribute(self._input_or_copy(X), *args, **kwargs)
 
         return call
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        """The model's: checks of its kind see that."""
+        """The class of the model, so that checks of its kind accept this object."""
         return type(self._estimator)
 
-    def _input(self, X: Any) -> Any:
+    def _input_or_copy(self, X: Any) -> Any:
         """A copy of `X` where the model may write to it."""
         return copy_of(X) if self._changes_input else X
 
-    def _of_copy(self, predictions: Any, start: int) -> Any:
+    def _predictions_of_copy(self, predictions: Any, start: int) -> Any:
         """Predictions for the copy whose first row is the table's row `start`."""
         if is_list_of_outputs(predictions):
-            return [self._of_copy(output, start) for output in predictions]
+            return [self._predictions_of_copy(output, start) for output in predictions]
         if isinstance(predictions, list):
             predictions = np.asarray(predictions)
         return predictions[start :: len(self._copies)]
@@ -463,7 +464,7 @@ def similar_rows(
     weights: NDArray[np.float64],
     random_state: int = 0,
 ) -> NDArray[np.intp]:
-    """Number of each row's group, within which columns say little about the others.
+    """Number of each row's group, within which `columns` hardly depend on the others.
 
     Groups are leaves of a regression tree that predicts the columns from all others,
     with at least ten rows. Branches that chance would grow too are cut, so that for
@@ -473,10 +474,10 @@ def similar_rows(
     one_group = np.zeros(rows.n_rows, dtype=np.intp)
     if not predictors or rows.n_rows < 2 * LEAST_ROWS:
         return one_group
-    targets = np.hstack([_targets(rows, j, weights) for j in columns])
+    targets = np.hstack([_as_targets(rows, j, weights) for j in columns])
     if not targets.shape[1]:
         return one_group
-    features = np.column_stack([_ordinal(rows, j) for j in predictors])
+    features = np.column_stack([_ranks(rows, j) for j in predictors])
     tree = DecisionTreeRegressor(
         min_samples_leaf=LEAST_ROWS, random_state=random_state
     ).fit(features, targets, sample_weight=weights)
@@ -488,7 +489,7 @@ def _is_numeric(rows: Rows, j: int) -> bool:
     return rows.column_array(j).dtype.kind in "iuf" and not rows.is_categorical(j)
 
 
-def _ordinal(rows: Rows, j: int) -> NDArray[np.float64]:
+def _ranks(rows: Rows, j: int) -> NDArray[np.float64]:
     """A column as ranks of its values or categories, NaN where a number is missing."""
     if not _is_numeric(rows, j):
         return rows.encode([j])[0].astype(np.float64)
@@ -497,14 +498,16 @@ def _ordinal(rows: Rows, j: int) -> NDArray[np.float64]:
     return np.where(np.isnan(values), np.nan, ranks.reshape(-1))
 
 
-def _targets(rows: Rows, j: int, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _as_targets(
+    rows: Rows, j: int, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """A column as what the tree predicts: (n_rows, n_targets) of weighted mean zero.
 
     Numbers are their ranks, and whether they are missing, each of variance one;
     categories are indicators, together of variance one.
     """
     if _is_numeric(rows, j):
-        ranks = _ordinal(rows, j)
+        ranks = _ranks(rows, j)
         missing = np.isnan(ranks)
         mean = 0.0
         if not missing.all():
@@ -514,13 +517,13 @@ def _targets(rows: Rows, j: int, weights: NDArray[np.float64]) -> NDArray[np.flo
         codes = rows.encode([j])[0]
         largest = np.argsort(-np.bincount(codes, weights), kind="stable")
         targets = [1.0 * (codes[:, None] == largest[:_MOST_LEVELS])]
-    return np.hstack([_standardised(target, weights) for target in targets])
+    return np.hstack([_standardise(target, weights) for target in targets])
 
 
-def _standardised(
+def _standardise(
     targets: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Columns centred, and scaled to total variance one; none if they are constant."""
+    """Columns centred and scaled to total variance one; no columns if constant."""
     centred = targets - np.average(targets, axis=0, weights=weights)
     scale = np.sqrt(np.average(centred**2, axis=0, weights=weights).sum())
     return centred / scale if scale > 0 else centred[:, :0]

@@ -30,7 +30,9 @@ class PointMeans(ABC):
     def responses_at_points(self, reduce: Callable[..., Any]) -> list[list[Any]]:
         """Reduced responses to every row with each player at each of its points."""
 
-    def of_player(self, player: int, rows: slice = slice(None)) -> NDArray[np.float64]:
+    def dependence_on(
+        self, player: int, rows: slice = slice(None)
+    ) -> NDArray[np.float64]:
         """Partial dependence on a player at rows' own values.
 
         Returns
@@ -41,7 +43,9 @@ class PointMeans(ABC):
         """
         return self._averages[player][self.positions[player][rows]]
 
-    def of_all_but_one(self) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
+    def dependence_on_others(
+        self,
+    ) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
         """Partial dependence on all but one player at rows' own values, by blocks.
 
         Yields

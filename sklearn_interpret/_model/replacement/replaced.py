@@ -1,7 +1,7 @@
 """Model responses to rows with replaced columns, all other columns unchanged.
 
-`replaced` chooses between two evaluators with the same methods: `ReplacedTrees` follows
-the trees of a model whose response is their sum or a function of it, and
+`choose_evaluator` returns one of two evaluators with the same methods: `ReplacedTrees`
+follows the trees of a model whose response is their sum or a function of it, and
 `ReplacedResponses` sends the rows to any model.
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _NODES_PER_PREDICTION = 4
 
 
-def replaced(
+def choose_evaluator(
     method: str,
     response: Response,
     rows: Rows,
@@ -108,7 +108,7 @@ class ReplacedResponses:
     Parameters
     ----------
     response, rows, replacements : object
-        As :func:`replaced` takes them.
+        As :func:`choose_evaluator` takes them.
     """
 
     def __init__(
@@ -184,22 +184,22 @@ class ReplacedResponses:
             which they are merged depend on `n_jobs`.
         """
         keyed: list[dict[tuple[int, int], Any]] = [{} for _ in self._replacements]
-        for block, n_outputs, reduced in self._reduced(reduce, n_jobs):
+        for block, n_outputs, reduced in self._reduce_blocks(reduce, n_jobs):
             self._n_outputs = n_outputs
             results = keyed[block.number]
-            # Of blocks that are merged, the first rows stand for all.
+            # Blocks that are merged have one key, by their variants.
             key = (0 if merge else block.start), block.first
             if merge is not None and key in results:
                 reduced = merge(results[key], reduced)
             results[key] = reduced
         return [[results[key] for key in sorted(results)] for results in keyed]
 
-    def _reduced(
+    def _reduce_blocks(
         self, reduce: Callable[..., Any], n_jobs: int | None
     ) -> Iterator[tuple[Block, int, Any]]:
         """Blocks, the number of outputs, and what the blocks are reduced to."""
         inputs = self._response, self._rows, self._replacements, reduce
-        blocks = _plan(self._replacements, self._rows)
+        blocks = _plan_blocks(self._replacements, self._rows)
         workers = effective_n_jobs(n_jobs)
         if workers <= 1:
             return with_progress(_respond(*inputs, blocks), len(blocks))
@@ -234,19 +234,19 @@ class ReplacedResponses:
         Returns
         -------
         list of list
-            As there.
+            The results, as :meth:`responses` returns them.
         """
         row_cells = cells[:]
         row_steps = [grid_steps.row_steps(row_cells) for grid_steps in steps]
         to_neighbours = [
-            _to_neighbours(grid, grid_steps, steps_taken, row_cells)
+            _replace_by_neighbours(grid, grid_steps, steps_taken, row_cells)
             for grid, grid_steps, steps_taken in zip(
                 self._replacements, steps, row_steps, strict=True
             )
         ]
         model = ReplacedResponses(self._response, self._rows, to_neighbours)
         reduced = model.responses(
-            partial(_difference, reduce, steps, row_steps), **options
+            partial(_reduce_differences, reduce, steps, row_steps), **options
         )
         self._n_outputs = model.n_outputs
         return reduced
@@ -262,7 +262,7 @@ class Block(NamedTuple):
     last: int
 
 
-def _plan(replacements: list[Replacement], rows: Rows) -> list[Block]:
+def _plan_blocks(replacements: list[Replacement], rows: Rows) -> list[Block]:
     """Blocks of rows x variants within the batch size.
 
     Blocks over the same rows with as many variants come together, so that they share
@@ -321,29 +321,29 @@ def _respond(
             (codes if len(codes) == 1 else codes[block.start : block.stop])[:, variants]
             for codes in replacement.codes
         ]
-        X = tiles.replaced(replacement.columns, replacement.levels, block_codes)
+        X = tiles.replace(replacement.columns, replacement.levels, block_codes)
         responses = response(X).reshape(len(index), repeats, -1)
         reduced = reduce(block.number, index, variants, responses)
         yield block, responses.shape[2], reduced
 
 
-def _to_neighbours(
+def _replace_by_neighbours(
     grid: Replacement,
     steps: NeighbourSteps,
     row_steps: list[NDArray[np.integer]],
     cells: NDArray[np.intp],
 ) -> Replacement:
-    """Of a grid only the neighbours of each row, for rows that take a step."""
+    """A grid reduced to the neighbours of each row, for rows that take a step."""
     moves = np.any([kind >= 0 for kind in row_steps], axis=0)
     rows = None if moves.all() else np.flatnonzero(moves)
     visits = steps.visits(cells if rows is None else cells[rows])
     # Along a single axis the points are numbered as its values are.
-    single = len(steps.axes) == 1
-    codes = tuple(visits if single else codes[0].take(visits) for codes in grid.codes)
+    one_axis = len(steps.axes) == 1
+    codes = tuple(visits if one_axis else codes[0].take(visits) for codes in grid.codes)
     return replace(grid, codes=codes, shape=None, rows=rows, together=True)
 
 
-def _difference(
+def _reduce_differences(
     reduce: Callable[..., Any],
     steps: list[NeighbourSteps],
     row_steps: list[list[NDArray[np.integer]]],

@@ -90,9 +90,9 @@ class ReplacedTrees:
     def __init__(
         self, trees: TreeResponse, rows: Rows, replacements: list[Replacement]
     ) -> None:
-        self._trees, self._codes = trees, trees.checked_codes(rows)
+        self._trees, self._codes = trees, trees.encode_and_check(rows)
         self._groups = []
-        for numbers in _disjoint([grid.columns for grid in replacements]):
+        for numbers in _group_disjoint([grid.columns for grid in replacements]):
             grids = [replacements[number] for number in numbers]
             moved_features = list(_moved_features(trees, rows, grids))
             self._groups.append(ReplacementGroup(numbers, moved_features))
@@ -100,7 +100,7 @@ class ReplacedTrees:
     @property
     def n_outputs(self) -> int:
         """Number of outputs."""
-        return self._trees.of_codes(self._codes[:1]).shape[1]
+        return self._trees.predict_codes(self._codes[:1]).shape[1]
 
     def most_sums_of_pairs(self, n_pairs: int, n_points: int) -> float:
         """About how many sums averages of pairs take, with `n_points` in total."""
@@ -128,7 +128,7 @@ class ReplacedTrees:
             ]
             leaf_weights = None
             for points in _points_in_memory(moved_features, ensemble.n_nodes):
-                effects = self._effects_of(
+                effects = self._make_effects(
                     map(MovedFeatures.at, moved_features, points)
                 )
                 if leaf_weights is None:  # they do not depend on the points
@@ -156,9 +156,9 @@ class ReplacedTrees:
             size = curves.block_rows(self._bytes_of_curves)
             inputs = curves, self._trees, self._codes
             for rows in row_tasks(len(self._codes), size):
-                yield _curves, merge, *inputs, rows, size, numbers, reduce
+                yield _reduce_curves, merge, *inputs, rows, size, numbers, reduce
 
-        return self._reduced(tasks, merge, n_jobs)
+        return self._reduce_tasks(tasks, merge, n_jobs)
 
     def differences(
         self,
@@ -177,25 +177,25 @@ class ReplacedTrees:
             numbered_steps = [(number, steps[number]) for number in numbers]
             inputs = effects, self._codes, cells
             for rows in row_tasks(len(self._codes), effects.block_rows):
-                yield _differences, merge, *inputs, rows, numbered_steps, reduce
+                yield _reduce_differences, merge, *inputs, rows, numbered_steps, reduce
 
-        return self._reduced(tasks, merge, n_jobs)
+        return self._reduce_tasks(tasks, merge, n_jobs)
 
     @property
     def _bytes_of_curves(self) -> int:
         return _BYTES_OF_CURVES
 
-    def _reduced(
+    def _reduce_tasks(
         self,
         tasks: Callable[..., Any],
         merge: Callable[..., Any] | None,
         n_jobs: int | None,
     ) -> list[list[Any]]:
-        """For each replacement the results of all of its tasks for `_collected`."""
+        """For each replacement the results of its tasks, run by `_run_and_collect`."""
         results: dict[int, list[Any]] = {}
         for numbers, effects in self._effects():
             all_tasks = list(tasks(numbers, effects))
-            for pairs in run_in_threads(_collected, all_tasks, n_jobs=n_jobs):
+            for pairs in run_in_threads(_run_and_collect, all_tasks, n_jobs=n_jobs):
                 _collect(results, pairs, merge)
         n_replacements = sum(len(group.numbers) for group in self._groups)
         return [results.get(number, []) for number in range(n_replacements)]
@@ -203,9 +203,9 @@ class ReplacedTrees:
     def _effects(self) -> Iterable[tuple[Sequence[int], TreeEffects]]:
         """Replacements that share a pass over the trees, and their effects."""
         for numbers, moved_features in with_progress(self._groups):
-            yield numbers, self._effects_of(moved_features)
+            yield numbers, self._make_effects(moved_features)
 
-    def _effects_of(self, moved_features: Iterable[MovedFeatures]) -> TreeEffects:
+    def _make_effects(self, moved_features: Iterable[MovedFeatures]) -> TreeEffects:
         """Effects of features that move together."""
         trees, moved = self._trees.ensemble, list(moved_features)
         return TreeEffects(trees, trees.value, trees.base, moved, len(self._codes))
@@ -218,16 +218,16 @@ class ReplacedTrees:
     ) -> Any:
         """Sum over all rows of the arrays that ``effects.leaf_weights`` returns."""
         total = None
-        for codes, row_weights in self._portions(effects, weights):
+        for codes, row_weights in self._portions_of_rows(effects, weights):
             tasks = [
                 (effects, codes, row_weights, rows, effects.block_rows)
                 for rows in row_tasks(len(codes), effects.block_rows)
             ]
             for sums in run_in_threads(_sum_of_weights, tasks, n_jobs=n_jobs):
-                total = _added(total, sums)
+                total = _add_in_place(total, sums)
         return total
 
-    def _portions(
+    def _portions_of_rows(
         self, effects: TreeEffects | TreePairs | TreeSets, weights: NDArray[np.float64]
     ) -> Iterator[tuple[NDArray[Any] | CodedRows, NDArray[np.float64]]]:
         """Codes and weights of rows, sorted by likeness if that makes a pass fast."""
@@ -246,10 +246,10 @@ class ReplacedTrees:
 def _points_in_memory(
     moved_features: list[MovedFeatures], n_nodes: int
 ) -> Iterator[list[slice]]:
-    """Blocks of the points of all moved features, as a slice for each of them.
+    """Blocks of the points of all moved features, as a slice for each moved feature.
 
     Along joint points of several features, conditions begin and cease to hold many
-    times. All have points in each block: the same ones, if these are few.
+    times. Each moved feature has points in each block: the same points, if it has few.
     """
     joint = [
         moved.n_points
@@ -292,11 +292,11 @@ def _moved_features(
                 for grid in varied
                 for table in grid.codes
             ]
-            native = X.tiles(0, 1, len(points)).replaced(columns, levels, variants)
+            native = X.tiles(0, 1, len(points)).replace(columns, levels, variants)
         numbers = trees.model.encode(native)
         blocks.append(trees.ensemble.codes(numbers))
         if not np.isfinite(numbers).all():  # the model may refuse missing values
-            trees.check_codes(native, blocks[-1])
+            trees.check_agreement(native, blocks[-1])
     codes = np.concatenate(blocks)
     for grid in replacements:
         features = np.flatnonzero(np.isin(trees.model.columns, grid.columns))
@@ -304,7 +304,7 @@ def _moved_features(
         yield MovedFeatures(features, codes[: grid.n_variants][:, features], shape)
 
 
-def _disjoint(sets: list[tuple[int, ...]]) -> list[list[int]]:
+def _group_disjoint(sets: list[tuple[int, ...]]) -> list[list[int]]:
     """Positions of the sets in groups in which no two share a member."""
     groups: list[list[int]] = []
     members_of_groups: list[set[int]] = []
@@ -332,7 +332,7 @@ def sums_of_passes(
 
 
 def row_tasks(n_rows: int, size: int) -> Iterator[slice]:
-    """Slices of rows for workers, each a multiple of `size` of them."""
+    """Slices of rows for workers; the length of each is a multiple of `size`."""
     return slices(n_rows, size * -(-n_rows // (size * _MOST_TASKS)))
 
 
@@ -341,7 +341,7 @@ def _collect(
     pairs: Iterable[tuple[int, Any]],
     merge: Callable[..., Any] | None,
 ) -> None:
-    """Append the results of replacements to those before them, or merge them."""
+    """Append results of replacements to their earlier results, or merge the two."""
     for number, result in pairs:
         earlier = results.setdefault(number, [])
         if merge is not None and earlier:
@@ -349,7 +349,7 @@ def _collect(
         earlier.append(result)
 
 
-def _collected(
+def _run_and_collect(
     function: Callable[..., Any], merge: Callable[..., Any] | None, *inputs: Any
 ) -> list[tuple[int, Any]]:
     """Numbers of replacements and results that a function yields, merged by `merge`."""
@@ -370,12 +370,12 @@ def _sum_of_weights(
     """Sum of ``effects.leaf_weights`` over some of the rows, `size` at a time."""
     total = None
     for block in _blocks_of_slice(rows, size):
-        total = _added(total, effects.leaf_weights(codes[block], weights[block]))
+        total = _add_in_place(total, effects.leaf_weights(codes[block], weights[block]))
     return total
 
 
-def _added(total: Any, sums: Any) -> Any:
-    """The sum of two arrays, or of two lists of them; the first is written over."""
+def _add_in_place(total: Any, sums: Any) -> Any:
+    """The sum of two arrays, or of two lists of arrays, written over the first."""
     if total is None:
         return sums
     if isinstance(total, np.ndarray):
@@ -385,7 +385,7 @@ def _added(total: Any, sums: Any) -> Any:
     return total
 
 
-def _curves(
+def _reduce_curves(
     curves: TreeCurves,
     trees: TreeResponse,
     codes: NDArray[Any] | CodedRows,
@@ -400,10 +400,11 @@ def _curves(
             if sums.shape[1]:
                 index = np.arange(block.start, block.stop)
                 points, number = slice(0, sums.shape[1]), numbers[i]
-                yield number, reduce(number, index, points, trees.of_sums(sums))
+                responses = trees.link_sums(sums)
+                yield number, reduce(number, index, points, responses)
 
 
-def _differences(
+def _reduce_differences(
     effects: TreeEffects,
     codes: NDArray[Any] | CodedRows,
     cells: NDArray[np.intp] | LazyRows,

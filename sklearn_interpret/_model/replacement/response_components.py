@@ -1,7 +1,7 @@
 """Components of the functional decomposition of a model, from a background.
 
 Each class has the sets of players that have a component (`sets`), the mean response to
-the background (`base_values`), and components and predictions of rows (`of_rows`).
+the background (`base_values`), and components and predictions of rows (`decompose`).
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class ComponentsOfTrees:
     trees : TreeResponse
         The sum.
     background : Rows
-        Rows that absent players are taken from, together.
+        Rows that the columns of absent players are taken from, all of one row.
     weights : ndarray of shape (n_background,)
-        Their weights; None lets absent players follow the cover of the trees.
+        Weights of the rows; None lets absent players follow the cover of the trees.
     player : ndarray of shape (n_columns,), intp
         Player of each column that the trees get.
     n_players : int
@@ -86,12 +86,12 @@ class ComponentsOfTrees:
     def warn_of_cost(self, n_rows: int, advice: str) -> None:
         """Nothing: the model gets the rows themselves at most."""
 
-    def of_rows(
+    def decompose(
         self, rows: Rows, *, n_jobs: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
         trees, coded = self._trees, self._trees.codes(rows)
-        asks = not (self._follows_trees and trees.takes(rows))
+        asks = not (self._follows_trees and trees.surely_accepts(rows))
         n_outputs = trees.ensemble.n_outputs
         values = np.empty((rows.n_rows, len(self.sets), n_outputs))
         predictions = np.empty((rows.n_rows, n_outputs))
@@ -100,7 +100,7 @@ class ComponentsOfTrees:
         for block in with_progress(list(blocks)):
             codes = coded[block]
             values[block] = self.components.values(codes).transpose(2, 1, 0)
-            predictions[block] = trees.of_codes(codes)
+            predictions[block] = trees.predict_codes(codes)
             if asks:
                 returned = trees.predictions(rows.sliced(block).native)
                 if returned.dtype == np.float64:  # else the sums are more precise
@@ -114,7 +114,7 @@ class ComponentsOfCoalitions:
     Parameters
     ----------
     game : CoalitionGame
-        The game, whose outputs are those of all terms, term after term.
+        The game, whose outputs are the outputs of all terms, term after term.
     terms : list of tuple of int
         Players that each term of the model depends on; of a model that is not known to
         be a sum of terms all players.
@@ -127,22 +127,22 @@ class ComponentsOfCoalitions:
     def __init__(
         self, game: CoalitionGame, terms: list[tuple[int, ...]], max_order: int
     ) -> None:
-        # Else terms are read, and coalitions are those of a term.
+        # Several terms are read from the model, which is not asked then.
         self.asks_model = len(terms) == 1
         self._game, self._terms, self._max_order = game, terms, max_order
         self.largest_order = max(map(len, terms), default=0)
         self.base_values = self._by_term(game.base_values).sum(axis=-2)
         sets = {players for term in terms for players in _subsets(term, max_order)[1:]}
         self.sets = sorted(sets, key=lambda players: (len(players), players))
-        # What is known without asking: nobody, and all players of a term.
-        asked = {
+        # Known without a coalition: the values of no player, and of all of a term's.
+        coalitions = {
             players
             for term in terms
             for players in _subsets(term, max_order)[1:]
             if players != term
         }
-        self._coalitions = sorted(asked)
-        self._matrices = [self._matrix(term) for term in terms]
+        self._coalitions = sorted(coalitions)
+        self._matrices = [self._moebius_matrix(term) for term in terms]
 
     def warn_of_cost(self, n_rows: int, advice: str) -> None:
         """Warn before a very large number of rows goes to the model."""
@@ -152,7 +152,7 @@ class ComponentsOfCoalitions:
         """Values (..., n_terms * k) by term."""
         return values.reshape(*values.shape[:-1], len(self._terms), -1)
 
-    def _matrix(self, term: tuple[int, ...]) -> sparse.csr_array:
+    def _moebius_matrix(self, term: tuple[int, ...]) -> sparse.csr_array:
         """Map from the values of nobody, coalitions and everybody to components."""
         column_of = {players: i for i, players in enumerate(self._coalitions, 1)}
         column_of |= {(): 0, term: len(self._coalitions) + 1}
@@ -166,19 +166,20 @@ class ComponentsOfCoalitions:
         shape = len(self.sets), len(self._coalitions) + 2
         return sparse.csr_array((signs, (rows, columns)), shape=shape)
 
-    def of_rows(
+    def decompose(
         self, rows: Rows, *, n_jobs: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
+        # Coalitions, nobody and everybody; twice, for the copy in another shape.
         values_bytes = (len(self._coalitions) + 2) * self._game.base_values.nbytes
         components_bytes = len(self.sets) * self.base_values.nbytes
         n_rows = rows_in_memory(2 * (values_bytes + components_bytes))
         tasks = [(rows.sliced(block),) for block in slices(rows.n_rows, n_rows)]
-        results = run(self._of_rows, tasks, n_jobs=n_jobs)
+        results = run(self._of_block, tasks, n_jobs=n_jobs)
         values, predictions = zip(*results, strict=True)
         return np.concatenate(values), np.concatenate(predictions)
 
-    def _of_rows(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _of_block(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components and predictions of a few rows."""
         played, n_rows = self._game.play(rows), rows.n_rows
         coalitions = np.zeros(
@@ -225,7 +226,7 @@ class LinearTerms:
     def __call__(self, X: Any) -> NDArray[np.float64]:
         """Values of the terms, (n_rows, n_terms * k)."""
         model = self.linear.model
-        derived, coefficients = model.derived(X), model.coefficients
+        derived, coefficients = model.derived_columns(X), model.coefficients
         terms = np.empty((derived.shape[0], 1 + self.n_players, coefficients.shape[1]))
         terms[:, 0] = model.intercept
         for output, column in enumerate(coefficients.T):

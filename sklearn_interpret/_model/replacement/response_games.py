@@ -35,8 +35,10 @@ _ROUNDING = 1e-9
 
 
 def _logit(means: NDArray[np.float64]) -> NDArray[np.float64]:
-    if not ((means >= -_ROUNDING) & (means <= 1 + _ROUNDING)).all():
-        bad = means[~((means >= -_ROUNDING) & (means <= 1 + _ROUNDING))].flat[0]
+    """Logits of mean probabilities; an error if one is not between 0 and 1."""
+    is_probability = (means >= -_ROUNDING) & (means <= 1 + _ROUNDING)
+    if not is_probability.all():
+        bad = means[~is_probability].flat[0]
         raise ValueError(
             f"link='logit' takes mean responses between 0 and 1; got {bad:g}."
         )
@@ -57,9 +59,9 @@ class CoalitionGame:
     response : Response
         The model.
     background : Rows
-        Rows that absent players are taken from, together.
+        Rows that the columns of absent players are taken from, all of one row.
     weights : ndarray of shape (n_background,)
-        Their weights.
+        Weights of the background's rows.
     players : list of tuple of int
         Columns of each player; every column belongs to one.
     link : {"identity", "logit"}, default="identity"
@@ -83,13 +85,13 @@ class CoalitionGame:
     ) -> None:
         self.response, self.background, self.link = response, background, link
         self.players = players
-        self._shares = weights / weights.sum()
+        self._background_weights = weights / weights.sum()
         self._player_of_column = np.empty(background.n_columns, dtype=np.intp)
         for player, columns in enumerate(players):
             self._player_of_column[list(columns)] = player
         responses = plain_responses(response, background)
-        means = self.weighed(responses[None])
-        self.saturated = bool(self.clipped(means).any())
+        means = self.background_means(responses[None])
+        self.saturated = bool(self.is_clipped(means).any())
         self.base_values = LINKS[link](means[0])
 
     def warn_of_cost(self, n_rows: int, n_coalitions: int, advice: str) -> None:
@@ -111,17 +113,17 @@ class CoalitionGame:
         """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
         return coalitions[:, self._player_of_column]
 
-    def clipped(self, means: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def is_clipped(self, means: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Mask (m,) of mean responses (m, k) that the link clips in any output."""
         if self.link == "identity":
             return np.zeros(len(means), dtype=bool)
         return np.any((means < _EPSILON) | (means > 1 - _EPSILON), axis=1)
 
-    def weighed(
-        self, responses: NDArray[np.float64], bases: slice = slice(None)
+    def background_means(
+        self, responses: NDArray[np.float64], block: slice = slice(None)
     ) -> NDArray[np.float64]:
-        """Weighted sums (m, k) of responses (m, n_bases, k) to some background rows."""
-        return np.einsum("mbk,b->mk", responses, self._shares[bases])
+        """Weighted sums (m, k) of responses (m, n, k) to n of the background rows."""
+        return np.einsum("mbk,b->mk", responses, self._background_weights[block])
 
 
 class PlayedRows:
@@ -130,40 +132,44 @@ class PlayedRows:
     Attributes
     ----------
     n_rows : int
-        Their number.
+        Number of the explained rows.
     predictions : ndarray of shape (n_rows, k)
-        Values of all players together.
+        Values of the coalition of all players.
     saturated : ndarray of shape (n_rows,), bool
         Rows of which the link has clipped a mean response so far.
     """
 
     def __init__(self, game: CoalitionGame, rows: Rows) -> None:
         self._game, self.n_rows = game, rows.n_rows
-        step = batch_rows(game.background.row_bytes)
+        self._batch_rows = batch_rows(game.background.row_bytes)
+        # Blocks of the background, each followed by the explained rows.
         self._blocks = [
-            (bases, game.background.sliced(bases).followed_by(rows))
-            for bases in slices(game.background.n_rows, step)
+            (block, game.background.sliced(block).followed_by(rows))
+            for block in slices(game.background.n_rows, self._batch_rows)
         ]
-        self._most_rows = step
         responses = plain_responses(game.response, rows)
-        self.saturated = game.clipped(responses)
+        self.saturated = game.is_clipped(responses)
         self.predictions = LINKS[game.link](responses)
 
     @cached_property
     def active(self) -> NDArray[np.bool_]:
         """Players whose values in the row differ from some row of the background.
 
-        Of shape (n_rows, n_players), bool; the others add nothing to any coalition.
+        Of shape (n_rows, n_players), bool; other players add nothing to any coalition.
         """
-        agree = np.ones((self.n_rows, self._game.background.n_columns), dtype=bool)
-        for bases, rows in self._blocks:
-            agree &= rows.agreeing(bases.stop - bases.start)
+        shape = self.n_rows, self._game.background.n_columns
+        is_constant = np.ones(shape, dtype=bool)
+        for block, rows in self._blocks:
+            is_constant &= rows.equals_first_rows(block.stop - block.start)
         return np.stack(
-            [~agree[:, list(columns)].all(axis=1) for columns in self._game.players],
+            [
+                ~is_constant[:, list(columns)].all(axis=1)
+                for columns in self._game.players
+            ],
             axis=1,
         )
 
-    def designed(
+    def values_by_design(
         self, design: Callable[[int], NDArray[np.bool_]]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """Values of the same coalitions of each row's active players.
@@ -179,17 +185,17 @@ class PlayedRows:
         players : ndarray of shape (n_active,), intp
             The row's active players.
         values : ndarray of shape (m, k)
-            Values of their coalitions.
+            Values of the coalitions of these players.
         """
         players = [np.flatnonzero(active) for active in self.active]
         by_number = {number: design(number) for number in {*map(len, players)}}
         designs = [by_number[len(row_players)] for row_players in players]
         ends = np.cumsum([0, *map(len, designs)])
         coalitions = np.zeros((ends[-1], self.active.shape[1]), dtype=bool)
-        for row_players, table, start, stop in zip(
+        for row_players, row_coalitions, start, stop in zip(
             players, designs, ends[:-1], ends[1:], strict=True
         ):
-            coalitions[start:stop, row_players] = table
+            coalitions[start:stop, row_players] = row_coalitions
         index = np.repeat(np.arange(self.n_rows), np.diff(ends))
         values = self.coalition_values(index, coalitions)
         for row_players, start, stop in zip(players, ends[:-1], ends[1:], strict=True):
@@ -201,13 +207,14 @@ class PlayedRows:
         """Values (m, k) of coalitions (m, n_players), each of the row at `index`."""
         game = self._game
         means = np.zeros((len(index), self.predictions.shape[1]))
-        for bases, rows in with_progress(self._blocks):
-            n_bases = bases.stop - bases.start
-            batches = slices(len(index), max(1, self._most_rows // n_bases))
+        for block, rows in with_progress(self._blocks):
+            n_background = block.stop - block.start
+            batches = slices(len(index), max(1, self._batch_rows // n_background))
             for batch in with_progress(list(batches)):
                 present = game.columns(coalitions[batch])
-                X = rows.blended(n_bases, index[batch] + n_bases, present)
-                responses = game.response(X).reshape(len(present), n_bases, -1)
-                means[batch] += game.weighed(responses, bases)
-        self.saturated[index[game.clipped(means)]] = True
+                # The explained rows stand behind the block's background rows.
+                X = rows.blend(n_background, index[batch] + n_background, present)
+                responses = game.response(X).reshape(len(present), n_background, -1)
+                means[batch] += game.background_means(responses, block)
+        self.saturated[index[game.is_clipped(means)]] = True
         return LINKS[game.link](means)

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.dependence_at_rows import Sets
     from sklearn_interpret._model.rows.base import Rows
 
+# Mean responses (n_rows, k), for one set of players after the other.
+_MeansOfSets = Iterator[NDArray[np.float64]]
+
 # The conditions on players that have more steps on average are no intervals: their
 # terms follow from the rows that meet the conditions.
 _MOST_STEPS = 8
@@ -91,14 +94,14 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
     ) -> None:
         self._trees, self._weights, self._n_jobs = trees, weights, n_jobs
         self._shares = weights / weights.sum()
-        self._codes = trees.checked_codes(rows)[:]
+        self._codes = trees.encode_and_check(rows)[:]
         ensemble = trees.ensemble
         used = np.zeros(ensemble.n_features, dtype=bool)
         used[ensemble.feature[~ensemble.is_leaf]] = True
         moved_features, self.positions = [], []
         for columns in players:
             features = np.flatnonzero(used & np.isin(trees.model.columns, columns))
-            points, positions = _distinct(self._codes[:, features])
+            points, positions = _distinct_codes(self._codes[:, features])
             moved = MovedFeatures(features, points.astype(np.intp), (len(points),))
             moved_features.append(moved)
             self.positions.append(positions.astype(np.min_scalar_type(len(points))))
@@ -108,7 +111,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             ensemble, ensemble.value, ensemble.base, moved_features, len(self._codes)
         )
         self._sums = ensemble.raw_of_codes(self._codes)
-        self.predictions = trees.of_sums(self._sums)
+        self.predictions = trees.link_sums(self._sums)
 
     def most_rows(self, *sets: Sets) -> float:
         """The number of rows that the model gets: none."""
@@ -131,8 +134,10 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             first, second = pairs[batch].T
             n_leaves = self._leaves_of_pairs[first, second]
             shape = n_points[first], n_points[second]
-            sizes = pairwise_interactions.bytes_of_pairs(shape, n_rows, n_leaves, k)
-            n_bytes += sizes[n_leaves > 0].sum()
+            pair_bytes = pairwise_interactions.bytes_of_pairs(
+                shape, n_rows, n_leaves, k
+            )
+            n_bytes += pair_bytes[n_leaves > 0].sum()
         n_passes = 1 + n_bytes / self._bytes_of_curves + len(triples)
         return sums_of_passes(self._trees.ensemble, n_rows, n_passes, n_pairs)
 
@@ -159,26 +164,29 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         one_owner = owner[trees.feature[inner]] == owner[above]
         return bool(self._trees.additive and one_owner.all())
 
-    def of_all_but_one(self) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
+    def dependence_on_others(
+        self,
+    ) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
         """Mean responses with one player from the sample, all else as the row's."""
         if not self._trees.additive:
-            yield from super().of_all_but_one()
+            yield from super().dependence_on_others()
             return
         curves, shares = TreeCurves(self._tree_effects), self._point_shares
         bytes_of_row = _NUMBERS_OF_MEAN * 8 * len(shares) * self._sums.shape[1]
+        # Rows are bits of 64-bit words: blocks have whole words of rows.
         n_words = int(self._bytes_of_curves / max(bytes_of_row, 1)) // 64
         size = min(self._tree_effects.block_rows, 64 * max(1, n_words))
-        for rows, means in self._evaluated(curves.expectations, shares, size):
+        for rows, means in self._evaluate(curves.expectations, shares, size):
             yield rows, slice(None), means
 
-    def joint(self, sets: Iterable[Sequence[int]]) -> Iterator[NDArray[np.float64]]:
+    def joint(self, sets: Iterable[Sequence[int]]) -> _MeansOfSets:
         """Mean responses with some players as the row has them, set by set."""
-        joint = self._joint_sums if self._trees.additive else self._linked
+        joint = self._means_of_sums if self._trees.additive else self._linked_means
         return joint(map(tuple, sets))
 
     def responses_at_points(self, reduce: Callable[..., Any]) -> list[list[Any]]:
         """Reduced responses with one player at each of its points, in order of rows."""
-        return self.responses(partial(_at_all_points, reduce), n_jobs=self._n_jobs)
+        return self.responses(partial(_reduce_all, reduce), n_jobs=self._n_jobs)
 
     @property
     def _bytes_of_curves(self) -> int:
@@ -205,10 +213,10 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
     def _leaves_of_pairs(self) -> NDArray[np.int32]:
         return pairwise_interactions.leaves_of_pairs(self._tree_effects)
 
-    def _linked(self, sets: Iterator[tuple[int, ...]]) -> Iterator[NDArray[np.float64]]:
+    def _linked_means(self, sets: Iterator[tuple[int, ...]]) -> _MeansOfSets:
         """Mean responses given sets of players, for a function of sums."""
         average = LinkedTreeSets(self._tree_effects, self.positions).averages
-        inputs = self._codes, self._weights, self._sums, self._trees.of_sums
+        inputs = self._codes, self._weights, self._sums, self._trees.link_sums
         while wave := list(islice(sets, _SETS_OF_WAVE)):
             tasks = [
                 (wave[batch], *inputs) for batch in slices(len(wave), _SETS_OF_TASK)
@@ -216,9 +224,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             for averages in run_in_threads(average, tasks, n_jobs=self._n_jobs):
                 yield from averages
 
-    def _joint_sums(
-        self, sets: Iterator[tuple[int, ...]]
-    ) -> Iterator[NDArray[np.float64]]:
+    def _means_of_sums(self, sets: Iterator[tuple[int, ...]]) -> _MeansOfSets:
         """Mean responses given sets of players, for sums of trees."""
         are_intervals = (
             pairwise_interactions.mean_steps(self._tree_effects) <= _MOST_STEPS
@@ -229,35 +235,36 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             if is_pair:
                 pairs.append(players)
             if len(pairs) == _MOST_PAIRS or not is_pair:
-                yield from self._pairs(pairs)
+                yield from self._means_of_pairs(pairs)
                 pairs = []
             if not is_pair:
-                yield self._mean_given(players)
-        yield from self._pairs(pairs)
+                yield self._means_given(players)
+        yield from self._means_of_pairs(pairs)
 
-    def _pairs(self, pairs: list[tuple[int, int]]) -> Iterator[NDArray[np.float64]]:
+    def _means_of_pairs(self, pairs: list[tuple[int, int]]) -> _MeansOfSets:
         """Mean responses given two players, pair by pair."""
         if not pairs:
             return
         n_leaves = self._leaves_of_pairs
         mean = np.average(self._sums, axis=0, weights=self._weights)
-        terms = self._terms([pair for pair in pairs if n_leaves[pair]], n_leaves)
+        pairs_that_share = [pair for pair in pairs if n_leaves[pair]]
+        terms = self._interaction_terms(pairs_that_share, n_leaves)
         for pair in pairs:
-            added = self.of_player(pair[0]) + self.of_player(pair[1]) - mean
+            added = self.dependence_on(pair[0]) + self.dependence_on(pair[1]) - mean
             yield added + next(terms) if n_leaves[pair] else added
 
-    def _terms(
+    def _interaction_terms(
         self, pairs: list[tuple[int, int]], n_leaves: NDArray[np.int32]
-    ) -> Iterator[NDArray[np.float64]]:
+    ) -> _MeansOfSets:
         """Interaction terms of pairs that share leaves, as memory allows."""
         n_rows, bytes_of_pass = len(self._codes), 0
         pairs_of_pass: list[tuple[int, int]] = []
         n_points, k = np.array(self.n_points), self._sums.shape[1]
         first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        sizes = pairwise_interactions.bytes_of_pairs(
+        pair_bytes = pairwise_interactions.bytes_of_pairs(
             (n_points[first], n_points[second]), n_rows, n_leaves[first, second], k
         )
-        for pair, n_bytes in zip(pairs, sizes.tolist(), strict=True):
+        for pair, n_bytes in zip(pairs, pair_bytes.tolist(), strict=True):
             if pairs_of_pass and bytes_of_pass + n_bytes > self._bytes_of_curves:
                 yield from self._terms_of_pass(pairs_of_pass)
                 pairs_of_pass, bytes_of_pass = [], 0
@@ -273,7 +280,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         total = self._weights.sum()
         return terms.terms(self._leaf_weights, weights, total, self.positions)
 
-    def _mean_given(self, players: tuple[int, ...]) -> NDArray[np.float64]:
+    def _means_given(self, players: tuple[int, ...]) -> NDArray[np.float64]:
         """Mean responses (n_rows, k) given some players."""
         trees, moved_features = self._trees.ensemble, self._tree_effects.moved_features
         features = [moved_features[player].features for player in players]
@@ -281,13 +288,13 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         sets = TreeSets(trees, trees.value, np.concatenate(features), size)
         leaf_weights = self._summed_leaf_weights(sets, self._weights, self._n_jobs)
         means = np.empty_like(self._sums)
-        for rows, outputs in self._evaluated(
+        for rows, outputs in self._evaluate(
             sets.outputs, leaf_weights, sets.block_rows
         ):
             means[rows] = outputs
         return means + trees.base
 
-    def _evaluated(
+    def _evaluate(
         self, function: Callable[..., Any], weights: Any, size: int
     ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Slices of the rows with ``function(codes, weights)``, `size` at a time."""
@@ -296,12 +303,12 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             for rows in row_tasks(len(self._codes), size)
         ]
         start = 0
-        for values in run_in_threads(_in_blocks, tasks, n_jobs=self._n_jobs):
+        for values in run_in_threads(_call_in_blocks, tasks, n_jobs=self._n_jobs):
             yield slice(start, start + len(values)), values
             start += len(values)
 
 
-def _distinct(
+def _distinct_codes(
     codes: NDArray[np.integer],
 ) -> tuple[NDArray[np.integer], NDArray[np.intp]]:
     """Distinct rows of codes, in order, and which one each row has."""
@@ -312,7 +319,7 @@ def _distinct(
     return points, positions.reshape(-1)
 
 
-def _at_all_points(
+def _reduce_all(
     reduce: Callable[..., Any],
     player: int,
     index: NDArray[np.intp],
@@ -323,7 +330,7 @@ def _at_all_points(
     return reduce(player, index, responses)
 
 
-def _in_blocks(
+def _call_in_blocks(
     function: Callable[..., NDArray[np.float64]],
     codes: NDArray[Any],
     weights: Any,

@@ -27,7 +27,7 @@ def native_importances(
     Coefficients are replaced by absolute values, and tables with one row per output by
     their sums over outputs.
     """
-    values, name = _get(unfrozen(estimator), getter)
+    values, name = _get_importances(unfrozen(estimator), getter)
     values = values.toarray() if sparse.issparse(values) else values
     values = np.asarray(values, dtype=np.float64)
     if values.ndim == 2:
@@ -48,7 +48,7 @@ def native_importances(
     return values
 
 
-def _get(model: Any, getter: str | Callable[[Any], Any]) -> tuple[Any, str]:
+def _get_importances(model: Any, getter: str | Callable[[Any], Any]) -> tuple[Any, str]:
     """Importances that the getter returns, and its name."""
     if callable(getter):
         return getter(model), getattr(getter, "__name__", type(getter).__name__)

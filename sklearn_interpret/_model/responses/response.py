@@ -119,7 +119,7 @@ class Response:
 
     def read(self, predictions: Any) -> NDArray[np.float64]:
         """Outputs, (n_rows, n_outputs), from what the model's method returned."""
-        return self._select(self._outputs(predictions))
+        return self._select_output(self._as_outputs(predictions))
 
     def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the outputs: class labels, or positions."""
@@ -143,17 +143,17 @@ class Response:
     def raw(self, X: Any) -> Any:
         """Return value of the model's method for rows, which are not changed."""
         if callable(self.method):
-            return self._returned(_CALLABLE, partial(self.method, self.estimator), X)
+            return self._call(_CALLABLE, partial(self.method, self.estimator), X)
         return self.returned_by(_method_of_model(self.method), X)
 
     def returned_by(self, method: str, X: Any) -> Any:
         """Return value of a method of the model for rows, which are not changed."""
-        return self._returned(method, getattr(self.estimator, method), X)
+        return self._call(method, getattr(self.estimator, method), X)
 
     def answers(self, X: Any) -> NDArray[np.intp]:
         """Positions (n_rows,) of the classes that the model predicts for rows."""
         labels = np.asarray(self.returned_by("predict", X))
-        return self._matches(labels, self.classes).argmax(axis=1)
+        return self._match_classes(labels, self.classes).argmax(axis=1)
 
     @property
     def decides_answers(self) -> bool:
@@ -172,7 +172,7 @@ class Response:
             return self.classes[self.answers(X)]
         return np.asarray(self.returned_by("predict", X))
 
-    def _returned(self, name: str, function: Callable[..., Any], X: Any) -> Any:
+    def _call(self, name: str, function: Callable[..., Any], X: Any) -> Any:
         """Return value of a function of rows, which is a method of the name."""
         if _n_rows(X) == 0 and name in self._empty:
             return self._empty[name]
@@ -191,7 +191,7 @@ class Response:
             )
         return returned
 
-    def _matches(
+    def _match_classes(
         self, labels: NDArray[Any], classes: NDArray[Any]
     ) -> NDArray[np.bool_]:
         """Indicators of the predicted classes, (n_rows, n_classes), bool."""
@@ -210,41 +210,41 @@ class Response:
             )
         return matches
 
-    def _outputs(self, raw: Any) -> NDArray[np.float64]:
+    def _as_outputs(self, raw: Any) -> NDArray[np.float64]:
         """Return value of the model as an array (n_rows, n_outputs)."""
         if self.method == "predict" and self.classes is not None:
-            return self._indicators(np.asarray(raw))
+            return self._class_indicators(np.asarray(raw))
         if isinstance(raw, list) and isinstance(self.classes, list):
-            outputs = [self._transformed(_real(output)) for output in raw]
-            return np.hstack(list(map(_without_negative, outputs)))
-        values = _real(raw)
+            outputs = [self._center_logs(_as_real(output)) for output in raw]
+            return np.hstack(list(map(_drop_negative, outputs)))
+        values = _as_real(raw)
         if values.ndim == 1:
             values = values[:, None]
         if values.ndim != 2:
             needed = "(n_rows,) or (n_rows, n_outputs) is needed"
             _refuse_shape(self.estimator, values.shape, needed)
-        return self._transformed(values)
+        return self._center_logs(values)
 
-    def _indicators(self, labels: NDArray[Any]) -> NDArray[np.float64]:
+    def _class_indicators(self, labels: NDArray[Any]) -> NDArray[np.float64]:
         """Predicted classes as one 0/1 column per class."""
         if isinstance(self.classes, list):
             if labels.shape[1:] != (len(self.classes),):
                 needed = f"a label for each of {len(self.classes)} outputs is needed"
                 _refuse_shape(self.estimator, labels.shape, needed)
             columns = [
-                self._matches(labels[:, output], classes)
+                self._match_classes(labels[:, output], classes)
                 for output, classes in enumerate(self.classes)
             ]
-            return np.hstack(list(map(_without_negative, columns))).astype(np.float64)
-        return self._matches(labels, self.classes).astype(np.float64)
+            return np.hstack(list(map(_drop_negative, columns))).astype(np.float64)
+        return self._match_classes(labels, self.classes).astype(np.float64)
 
-    def _transformed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _center_logs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.method != CENTERED_LOG_PROBA:
             return values
         logs = np.log(np.clip(values, np.finfo(np.float64).eps, None))
         return logs - logs.mean(axis=1, keepdims=True)
 
-    def _select(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _select_output(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The target's column, or the positive class of a binary classifier."""
         binary = (
             self.classes is not None
@@ -317,7 +317,7 @@ def _refuse_shape(estimator: Any, shape: tuple[int, ...], needed: str) -> NoRetu
     raise ValueError(f"The response of {name} has the shape {shape}: {needed}.")
 
 
-def _without_negative(columns: NDArray[Any]) -> NDArray[Any]:
+def _drop_negative(columns: NDArray[Any]) -> NDArray[Any]:
     """Columns of the classes of an output: of two classes the positive one's."""
     return columns[:, 1:] if columns.shape[1] == 2 else columns
 
@@ -366,7 +366,7 @@ def _method_of_model(name: str) -> str:
     return "predict_proba" if name == CENTERED_LOG_PROBA else name
 
 
-def _real(raw: ArrayLike) -> NDArray[np.float64]:
+def _as_real(raw: ArrayLike) -> NDArray[np.float64]:
     """A copy as float64, of real numbers only."""
     try:
         values = np.asarray(raw)
@@ -398,12 +398,13 @@ def check_finite(values: NDArray[np.float64]) -> None:
     if values.size == 0 or -_LARGEST <= values.min() <= values.max() <= _LARGEST:
         return
     refused = np.flatnonzero(~(np.abs(values) <= _LARGEST).all(axis=1))
-    first, reason = refused[0], "not finite"
+    first_refused, reason = refused[0], "not finite"
     if np.isfinite(values[refused]).all():
         reason = f"beyond {_LARGEST:g}, where powers are not finite: scale the target"
     raise NonFiniteResponseError(
-        f"The model's response is {reason}: row {first} of the rows sent to it has "
-        f"{values[first].tolist()} ({len(refused)} such rows in this batch)."
+        f"The model's response is {reason}: row {first_refused} of the rows sent to it "
+        f"has {values[first_refused].tolist()} ({len(refused)} such rows in this "
+        "batch)."
     )
 
 

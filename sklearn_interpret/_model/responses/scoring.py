@@ -87,7 +87,7 @@ def class_indicators(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]
     return indicators.astype(np.float64)
 
 
-def scored(
+def call_scorer(
     scorer: Callable[..., Any], estimator: Any, X: Any, y: Any, **params: Any
 ) -> Any:
     """A scorer's result, on rows that may lack some of the model's classes."""
@@ -142,7 +142,7 @@ class Metric:
     ) -> float:
         """Score of rows, with targets, and weights or None."""
         params = {} if weights is None else {"sample_weight": weights}
-        score = scored(self.scorer, estimator, X, y, **params)
+        score = call_scorer(self.scorer, estimator, X, y, **params)
         number = as_number(score)
         if number is None:
             raise ValueError(
@@ -202,7 +202,7 @@ class LossOfModel:
             return np.average(losses, weights=weights)
         if weights is not None and not takes:
             raise ValueError(
-                f"scoring: the loss {_name(self.loss)} must take sample_weight, or "
+                f"scoring: the loss {_name_of(self.loss)} must take sample_weight, or "
                 "return one number for each row, because rows have weights."
             )
         return losses
@@ -211,23 +211,23 @@ class LossOfModel:
         """Predictions that the loss takes."""
         method = self.response.method
         if callable(method):
-            return _flat(self.response.read(method(estimator, X)))
+            return _drop_single_column(self.response.read(method(estimator, X)))
         predictions = getattr(estimator, method)(X)
         if method == "predict":
             return np.asarray(predictions)
-        return _flat(self.response.read(predictions))
+        return _drop_single_column(self.response.read(predictions))
 
     def from_responses(self, responses: NDArray[np.float64]) -> NDArray[Any]:
         """Predictions that the loss takes, from responses (n_rows, n_outputs)."""
         classes = self.response.classes
         if self.response.method != "predict" or classes is None:
-            return _flat(responses)
+            return _drop_single_column(responses)
         if len(classes) == 2:
             return classes[(responses[:, 0] > 0.5).astype(np.intp)]
         return classes[responses.argmax(axis=1)]
 
 
-def _flat(responses: NDArray[np.float64]) -> NDArray[np.float64]:
+def _drop_single_column(responses: NDArray[np.float64]) -> NDArray[np.float64]:
     return responses[:, 0] if responses.shape[1] == 1 else responses
 
 
@@ -252,11 +252,11 @@ def resolve_metrics(
     if scoring is None:
         return [_default_metric(estimator)]
     if isinstance(scoring, str) or callable(scoring):
-        return [_metric(_name(scoring), scoring, estimator, response_method)]
+        return [_make_metric(_name_of(scoring), scoring, estimator, response_method)]
     if isinstance(scoring, Mapping):
         named = [(str(name), entry) for name, entry in scoring.items()]
     elif isinstance(scoring, list | tuple | set):
-        named = [(_name(entry), entry) for entry in scoring]
+        named = [(_name_of(entry), entry) for entry in scoring]
     else:
         raise TypeError(
             "scoring must be None, a scorer's name, a callable, or a list or dict of "
@@ -267,7 +267,9 @@ def resolve_metrics(
         raise ValueError(
             f"scoring={scoring!r} must have at least one entry, and none twice."
         )
-    return [_metric(name, entry, estimator, response_method) for name, entry in named]
+    return [
+        _make_metric(name, entry, estimator, response_method) for name, entry in named
+    ]
 
 
 def check_weights_are_taken(metrics: Iterable[Metric]) -> None:
@@ -331,7 +333,7 @@ def _own_score(
     return estimator.score(X, y, sample_weight=sample_weight)
 
 
-def _metric(
+def _make_metric(
     name: str, scoring: Any, estimator: Any, response_method: ResponseMethod
 ) -> Metric:
     """One score or loss."""
@@ -395,7 +397,7 @@ def _is_of_scikit_learn(function: Callable[..., Any]) -> bool:
     return module.startswith("sklearn.metrics.") and hasattr(function, "__name__")
 
 
-def _name(scoring: Any) -> str:
+def _name_of(scoring: Any) -> str:
     if isinstance(scoring, str):
         return scoring
     return str(getattr(scoring, "__name__", None) or scoring)
@@ -418,8 +420,8 @@ def _is_loss(function: Callable[..., Any]) -> bool:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"scoring: the signature of {_name(function)} can't be read, so it may be "
-            "a loss or a scorer: wrap it in a function."
+            f"scoring: the signature of {_name_of(function)} can't be read, so it may "
+            "be a loss or a scorer: wrap it in a function."
         ) from error
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     positional = [
@@ -431,6 +433,6 @@ def _is_loss(function: Callable[..., Any]) -> bool:
     if len(needed) == 2:
         return True
     raise TypeError(
-        f"scoring: {_name(function)} must be a scorer(estimator, X, y) or a "
+        f"scoring: {_name_of(function)} must be a scorer(estimator, X, y) or a "
         f"loss(y_true, y_pred); it takes {', '.join(p.name for p in parameters)}."
     )

@@ -25,7 +25,7 @@ from sklearn_interpret._model.rows.dates import (
     Dates,
     clock_of_objects,
     is_date,
-    objects_of,
+    python_dates,
 )
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 from sklearn_interpret._model.rows.lazy import is_dask
@@ -45,7 +45,7 @@ class _OneDtypeRows(Rows):
         """The dtype of all columns."""
         return self.native.dtype
 
-    def conformed(self, dtypes: dict[int, Any]) -> Self:
+    def cast_columns(self, dtypes: dict[int, Any]) -> Self:
         """The rows in the dtype of the columns."""
         if all(dtype == self.native.dtype for dtype in dtypes.values()):
             return self
@@ -75,9 +75,7 @@ class ArrayRows(_OneDtypeRows):
     def _number_arrays(self) -> Iterable[Any]:
         return [self.native]
 
-    def mixed(
-        self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]
-    ) -> Any:
+    def mix(self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]) -> Any:
         """Rows whose columns come from several rows, without the copy in `Tiles`."""
         mixed = self.native[index]
         for j, sources in donors.items():
@@ -94,14 +92,16 @@ class ArrayRows(_OneDtypeRows):
             below = below.astype(object)
         return type(self)(np.concatenate([self.native, below]))
 
-    def blended(
-        self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
+    def blend(
+        self, n_background: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
         # Column by column: writes to contiguous memory are fastest.
-        blended = np.empty((self.n_columns, len(donors), n_bases), self.native.dtype)
+        blended = np.empty(
+            (self.n_columns, len(donors), n_background), self.native.dtype
+        )
         for j, column in enumerate(blended):
-            column[:] = self.native[:n_bases, j]
+            column[:] = self.native[:n_background, j]
             copies = np.flatnonzero(present[:, j])
             column[copies] = self.native[donors[copies], j, None]
         return blended.reshape(self.n_columns, -1).T
@@ -119,7 +119,7 @@ class ArrayRows(_OneDtypeRows):
         if self.native.dtype.kind != "O":
             return clock.astype(self.native.dtype)
         cast = np.empty(len(clock), dtype=object)
-        cast[:] = objects_of(clock, self.native[:, j])
+        cast[:] = python_dates(clock, self.native[:, j])
         return cast
 
     def _plain_values(self, j: int) -> NDArray[Any]:
@@ -202,25 +202,25 @@ class SparseRows(_OneDtypeRows):
         below = type(self._csr)(below)
         return type(self)(sparse.vstack([self._csr, below], format=self._format))
 
-    def blended(
-        self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
+    def blend(
+        self, n_background: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
-        bases = self._csr[np.tile(np.arange(n_bases), len(donors))]
-        replacements = self._csr[np.repeat(donors, n_bases)]
+        bases = self._csr[np.tile(np.arange(n_background), len(donors))]
+        replacements = self._csr[np.repeat(donors, n_background)]
         for rows, is_taken in ((bases, False), (replacements, True)):
             entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-            rows.data[present[entries // n_bases, rows.indices] != is_taken] = 0
+            rows.data[present[entries // n_background, rows.indices] != is_taken] = 0
             rows.eliminate_zeros()
         return (bases + replacements).asformat(self._format)
 
-    def agreeing(self, n_bases: int) -> NDArray[np.bool_]:
+    def equals_first_rows(self, n_background: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row."""
-        first = self._csr[:1].toarray()
-        bases = self._csr[:n_bases]
+        first_row = self._csr[:1].toarray()
+        bases = self._csr[:n_background]
         low, high = bases.min(axis=0).toarray(), bases.max(axis=0).toarray()
-        constant = (low == high).reshape(-1)
-        return constant & (self._csr[n_bases:].toarray() == first)
+        is_constant = (low == high).reshape(-1)
+        return is_constant & (self._csr[n_background:].toarray() == first_row)
 
     def column(self, j: int) -> Any:
         """Column `j`, dense."""
@@ -251,7 +251,7 @@ class _SparseTiles(Tiles):
         self._kind = type(self._columns)  # a matrix or an array, as the rows
         self._format = format
 
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         blocks_between, start = [], 0
@@ -283,7 +283,7 @@ def as_rows(X: Any) -> Rows:
     if isinstance(X, Rows):
         return X
     if sparse.issparse(X):
-        return SparseRows(_canonical(X))
+        return SparseRows(_make_canonical(X))
     for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
         module = sys.modules.get(library)  # not imported: X cannot be of this library
         if module is not None and isinstance(X, module.DataFrame):
@@ -318,7 +318,7 @@ def with_days(rows: Rows) -> Any:
     return as_days(rows) if has_dates else rows.native
 
 
-def _canonical(X: Any) -> Any:
+def _make_canonical(X: Any) -> Any:
     """A sparse matrix without duplicate entries, in which indices are sorted.
 
     Many of scipy's functions would sort the user's own matrix in place.

@@ -102,8 +102,8 @@ class CellsOfRows(LazyRows):
 
 def labels_array(labels: list[Any]) -> NDArray[Any]:
     """Labels as an array: numbers and booleans as such, everything else as objects."""
-    kinds = {type(label) for label in labels}
-    if kinds <= {int, float, np.int64, np.float64} or kinds == {bool}:
+    types = {type(label) for label in labels}
+    if types <= {int, float, np.int64, np.float64} or types == {bool}:
         return np.array(labels)
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
@@ -186,13 +186,13 @@ def grid_axis(
 
     values = _numeric_values(sample, column, grid, custom, smallest=1)
     # The cast may round (to float32): report the values that the model sees, once.
-    levels, rounded, date_dtype = rows.rounded(column, values)
-    first = np.sort(np.unique(rounded, return_index=True)[1])
-    levels = gather(levels, first)
+    levels, rounded, date_dtype = rows.cast_with_numbers(column, values)
+    first_of_equal = np.sort(np.unique(rounded, return_index=True)[1])
+    levels = gather(levels, first_of_equal)
     return Axis(
         rows.names[column],
         (column,),
-        rounded[first],
+        rounded[first_of_equal],
         (levels,),
         False,
         date_dtype=date_dtype,
@@ -216,7 +216,7 @@ def interval_axis(
         return make_edges(values, weights, n_intervals)
 
     values = _numeric_values(sample, column, edges, custom, smallest=2)
-    levels, rounded, date_dtype = rows.rounded(column, values)
+    levels, rounded, date_dtype = rows.cast_with_numbers(column, values)
     if custom is not None and np.any(np.diff(rounded) <= 0):
         raise ValueError(
             f"custom_values for the feature {rows.names[column]!r} must increase, as "

@@ -121,7 +121,7 @@ class Rows(ABC):
         return self.column_array(j) if dates is None else dates.as_dates(dates.numbers)
 
     def date_dtype(self, j: int) -> np.dtype[Any] | None:
-        """Dtype of the dates in column `j` as they are shown; None for others."""
+        """Dtype in which the dates of column `j` are shown; None for other columns."""
         dates = self.dates(j)
         return None if dates is None else dates.dtype
 
@@ -131,7 +131,7 @@ class Rows(ABC):
         A TypeError or ValueError says that they are none.
         """
         dates = self.dates(j)
-        return np.asarray(values, float) if dates is None else dates.parsed(values)
+        return np.asarray(values, float) if dates is None else dates.parse(values)
 
     @abstractmethod
     def is_categorical(self, j: int) -> bool:
@@ -175,7 +175,7 @@ class Rows(ABC):
     def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` of a column without dates as a native vector of its dtype."""
 
-    def rounded(
+    def cast_with_numbers(
         self, j: int, values: NDArray[np.float64]
     ) -> tuple[Any, NDArray[np.float64], np.dtype[Any] | None]:
         """Values as `cast`, and as numbers with the dtype that shows these as dates."""
@@ -189,9 +189,7 @@ class Rows(ABC):
     def tiles(self, start: int, stop: int, repeats: int) -> Tiles:
         """Rows start..stop, each repeated `repeats` times, as `Tiles`."""
 
-    def mixed(
-        self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]
-    ) -> Any:
+    def mix(self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]) -> Any:
         """Rows whose columns come from several rows, in the native container.
 
         Parameters
@@ -203,7 +201,7 @@ class Rows(ABC):
         """
         tiles = self.take(index).tiles(0, len(index), 1)
         levels = [self.column(j) for j in donors]
-        return tiles.replaced(
+        return tiles.replace(
             list(donors), levels, [sources[:, None] for sources in donors.values()]
         )
 
@@ -255,17 +253,17 @@ class Rows(ABC):
         """Native dtype of column `j`."""
 
     @abstractmethod
-    def conformed(self, dtypes: dict[int, Any]) -> Self:
+    def cast_columns(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns, a dict, cast to native dtypes."""
 
-    def blended(
-        self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
+    def blend(
+        self, n_background: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row.
 
         Parameters
         ----------
-        n_bases : int
+        n_background : int
             Number of first rows.
         donors : ndarray of shape (m,), int
             The later row that each copy takes from.
@@ -274,28 +272,28 @@ class Rows(ABC):
 
         Returns
         -------
-        native container of m x n_bases rows, copy after copy
+        native container of m x n_background rows, copy after copy
         """
-        bases = np.arange(n_bases)
+        bases = np.arange(n_background)
         sources = {
             j: np.where(present[:, j, None], donors[:, None], bases).reshape(-1)
             for j in np.flatnonzero(present.any(axis=0)).tolist()
         }
-        return self.mixed(np.tile(bases, len(donors)), sources)
+        return self.mix(np.tile(bases, len(donors)), sources)
 
-    def agreeing(self, n_bases: int) -> NDArray[np.bool_]:
+    def equals_first_rows(self, n_background: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row.
 
-        Of shape (n_rows - n_bases, n_columns); missing values count as equal.
+        Of shape (n_rows - n_background, n_columns); missing values count as equal.
         """
-        agrees = np.empty((self.n_rows, self.n_columns), dtype=bool)
+        is_first = np.empty((self.n_rows, self.n_columns), dtype=bool)
         for j in range(self.n_columns):
             values = self.column_array(j)
             if values.dtype.kind not in "iufb":
                 values, _ = self.encode_column(j)
             first = values[0]
-            agrees[:, j] = values == first if first == first else values != values
-        return agrees[:n_bases].all(axis=0) & agrees[n_bases:]
+            is_first[:, j] = values == first if first == first else values != values
+        return is_first[:n_background].all(axis=0) & is_first[n_background:]
 
     @property
     def detected_categorical(self) -> NDArray[np.bool_]:
@@ -364,7 +362,7 @@ class Rows(ABC):
         """Codes and ordered labels of one column; some labels may be unused."""
         try:
             values = self.displayed(j)
-            distinct, inverse = _distinct(values)
+            distinct, inverse = _distinct_entries(values)
         except TypeError as error:
             raise ValueError(
                 f"The feature {self.names[j]!r} has values that cannot be levels: "
@@ -387,7 +385,7 @@ class Tiles(ABC):
         self.repeats = repeats
 
     @abstractmethod
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         """The repeated rows with some columns replaced.
@@ -426,7 +424,7 @@ class ArrayTiles(Tiles):
         # A view of shape (n_rows, repeats, n_columns).
         self._by_row = work.reshape(self.n_rows, self.repeats, work.shape[1])
 
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         levels = [np.asarray(values) for values in levels]
@@ -442,7 +440,7 @@ class ArrayTiles(Tiles):
         return self._work
 
 
-def _distinct(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def _distinct_entries(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Distinct entries of a vector, and the position (n_rows,) of each row's entry."""
     if values.dtype.kind != "O":
         distinct, inverse = np.unique(values, return_inverse=True)
@@ -509,7 +507,7 @@ def refuse_values(
     )
 
 
-def rounded_to(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+def round_to_dtype(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Numbers as a dtype; the nearest whole ones in range for integers and booleans."""
     if dtype.kind in "biu":
         values = np.rint(values)

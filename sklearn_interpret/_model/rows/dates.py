@@ -21,7 +21,7 @@ _UNITS_PER_DAY = {
     "ms": 86400 * 10**3,
     "us": 86400 * 10**6,  # finer units are lost in float64
 }
-# Python's types of dates and durations; pandas' own are subclasses of these.
+# Python's types of dates and durations, of which pandas' types are subclasses.
 _DATE_TYPES = datetime.date, datetime.timedelta
 # Types of scalars one of whose values, NaN or NaT, stands for a missing one.
 _TYPES_WITH_NAN = float, np.floating, np.datetime64, np.timedelta64
@@ -48,13 +48,13 @@ class Dates:
     numbers : ndarray of shape (n,)
         Days since 1970-01-01, or days; NaN where missing.
     dtype : numpy.dtype
-        That of the dates as users see them.
+        Dtype of the dates as users see them.
     step : float
         Days between neighbouring dates of the dtype; zero of periods of several days.
     """
 
     def __init__(self, clock: NDArray[Any], unit: str | None = None) -> None:
-        self.dtype = np.dtype(f"{clock.dtype.kind}8[{unit or _unit(clock)}]")
+        self.dtype = np.dtype(f"{clock.dtype.kind}8[{unit or _coarsest_unit(clock)}]")
         per_day = _UNITS_PER_DAY.get(np.datetime_data(self.dtype)[0], np.inf)
         self.step = 1 / per_day
         # In their unit, equal dates of two columns are equal to the last bit.
@@ -70,10 +70,10 @@ class Dates:
             clock = as_clock(values, self.dtype.kind)
             numbers = days(clock)
             if unit in _UNITS_PER_DAY:
-                unit = max(unit, _unit(clock), key=_UNITS_PER_DAY.__getitem__)
-        return _dates(numbers, self.dtype.kind, unit)
+                unit = max(unit, _coarsest_unit(clock), key=_UNITS_PER_DAY.__getitem__)
+        return _days_to_dates(numbers, self.dtype.kind, unit)
 
-    def parsed(self, values: Iterable[Any]) -> NDArray[np.float64]:
+    def parse(self, values: Iterable[Any]) -> NDArray[np.float64]:
         """Dates of any kind, or texts in ISO form, as days."""
         return days(as_clock(values, self.dtype.kind))
 
@@ -83,10 +83,10 @@ def as_dates(numbers: ArrayLike, dtype: Any) -> NDArray[Any]:
     if dtype is None:
         return np.asarray(numbers)
     dtype = np.dtype(dtype)
-    return _dates(np.asarray(numbers), dtype.kind, np.datetime_data(dtype)[0])
+    return _days_to_dates(np.asarray(numbers), dtype.kind, np.datetime_data(dtype)[0])
 
 
-def _dates(numbers: NDArray[Any], kind: str, unit: str) -> NDArray[Any]:
+def _days_to_dates(numbers: NDArray[Any], kind: str, unit: str) -> NDArray[Any]:
     """Days as dates in a unit, rounded; periods begin at or before the day."""
     missing = np.isnan(numbers)
     counts = np.where(missing, 0, numbers) * _UNITS_PER_DAY.get(unit, 1)
@@ -135,7 +135,7 @@ def date_between(low: float, high: float, dtype: np.dtype[Any]) -> Any:
     for unit in units[:n_units]:
         per_day = _UNITS_PER_DAY[unit]
         day = np.floor(middle * per_day) / per_day
-        (date,) = _dates(np.array([day]), dtype.kind, unit)
+        (date,) = _days_to_dates(np.array([day]), dtype.kind, unit)
         if low <= days(date) < high and middle - days(date) <= tolerance:
             return date
     return as_dates([low], dtype)[0]
@@ -149,14 +149,14 @@ def dates_within(low: float, high: float, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def date_text(date: Any) -> str:
-    """A date of numpy's as text in ISO form; a duration with its unit."""
+    """Numpy's date as text in ISO form; a duration with its unit."""
     if date.dtype.kind == "M":
         return str(date).replace("T", " ")
     text = str(date)
     return text.removesuffix("s") if text.split()[0] in ("1", "-1") else text
 
 
-def _unit(clock: NDArray[Any]) -> str:
+def _coarsest_unit(clock: NDArray[Any]) -> str:
     """The coarsest unit of days and less in which all dates are whole."""
     clock = clock[~np.isnat(clock)]
     for unit in _UNITS_PER_DAY:
@@ -196,7 +196,7 @@ def clock_of_objects(values: NDArray[Any]) -> NDArray[Any] | None:
     return as_clock(values, "m" if isinstance(first, datetime.timedelta) else "M")
 
 
-def objects_of(clock: NDArray[Any], values: NDArray[Any]) -> list[Any]:
+def python_dates(clock: NDArray[Any], values: NDArray[Any]) -> list[Any]:
     """Numpy's dates as Python objects of the type of those in a column."""
     kind = next(type(value) for value in values if not is_missing(value))
     if kind is datetime.date:

@@ -104,8 +104,8 @@ def resolve_features(
     index = partial(feature_index, names=names, named=named, parameter=parameter)
     orders = min_order, max_order
     entries = [
-        _entry(entry, index, groups, orders, parameter)
-        for entry in _listed(features, names, parameter)
+        _resolve_entry(entry, index, groups, orders, parameter)
+        for entry in _list_features(features, names, parameter)
     ]
     if not entries:
         needed = "feature" if min_order == 1 else f"entry of {min_order} features"
@@ -116,7 +116,7 @@ def resolve_features(
     return entries
 
 
-def _listed(features: Any, names: Sequence[str], parameter: str) -> list[Any]:
+def _list_features(features: Any, names: Sequence[str], parameter: str) -> list[Any]:
     """Features as a list, from a single one, a slice, a mask or a sequence."""
     if isinstance(features, np.ndarray) and features.ndim == 0:
         features = features.item()
@@ -130,8 +130,8 @@ def _listed(features: Any, names: Sequence[str], parameter: str) -> list[Any]:
             f"{parameter} has {len(features)} entries, but X has {len(names)} "
             "features. Targets are no features: where a method takes them, they are y."
         )
-    kinds = {type(feature) for feature in features}
-    if not kinds or not kinds <= {bool, np.bool_}:
+    types = {type(feature) for feature in features}
+    if not types or not types <= {bool, np.bool_}:
         return features
     if len(features) != len(names):
         raise ValueError(
@@ -141,7 +141,7 @@ def _listed(features: Any, names: Sequence[str], parameter: str) -> list[Any]:
     return np.flatnonzero(features).tolist()
 
 
-def _entry(
+def _resolve_entry(
     entry: Any,
     index: Callable[[Any], int],
     groups: Mapping[str, list[int]],
@@ -191,13 +191,13 @@ def resolve_categorical(categorical_features: Any, rows: Rows) -> NDArray[np.boo
     if categorical_features is None:
         return flags
     names, parameter = rows.names, "categorical_features"
-    for feature in _listed(categorical_features, names, parameter):
+    for feature in _list_features(categorical_features, names, parameter):
         column = feature_index(feature, names, named=rows.named, parameter=parameter)
         flags[column] = True
     return flags
 
 
-def untreatable(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
+def untreatable_columns(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
     """Positions of columns that are no numbers, dates or levels; complex ones pass."""
     first_rows = rows.sliced(slice(0, min(rows.n_rows, _FIRST_ROWS)))
     columns = set()
@@ -213,8 +213,8 @@ def untreatable(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
     return columns
 
 
-def named_as_left_out(rows: Rows, columns: Iterable[int]) -> list[str]:
-    """Names of columns that cannot be treated, after a warning that has them."""
+def warn_of_left_out(rows: Rows, columns: Iterable[int]) -> list[str]:
+    """Warn of columns that cannot be treated, and return their names."""
     names = [rows.names[j] for j in sorted(columns)]
     warn(
         f"Pass numbers or levels for {shortened(names)}: left out, since the values "
@@ -240,7 +240,7 @@ def resolve_groups(
     for name, members in feature_groups.items():
         columns = [
             feature_index(m, names, named=named, parameter="feature_groups")
-            for m in _listed(members, names, "feature_groups")
+            for m in _list_features(members, names, "feature_groups")
         ]
         if not columns:
             raise ValueError(f"feature_groups has the empty group {name!r}.")
@@ -331,7 +331,7 @@ def resolve_keys(
 
 
 def near_names(unknown: Any, names: Sequence[Any], start: str) -> str:
-    """A question for the known names near an unknown one; all of them without any."""
+    """A question for the known names near an unknown name, else all known names."""
     near = []
     if isinstance(unknown, str):
         texts = [name for name in names if isinstance(name, str)]

@@ -23,7 +23,7 @@ from sklearn_interpret._model.rows.base import (
     refuse_values,
     same_labels,
 )
-from sklearn_interpret._model.rows.dates import Dates, clock_of_objects, objects_of
+from sklearn_interpret._model.rows.dates import Dates, clock_of_objects, python_dates
 
 
 class PandasRows(Rows):
@@ -51,7 +51,7 @@ class PandasRows(Rows):
         return type(self)(self.native.iloc[:, list(columns)])
 
     def followed_by(self, rows: Rows) -> Self:
-        """These rows, then `rows`; categories are those of these rows."""
+        """These rows, then `rows`, with the categories of these rows alone."""
         pandas = sys.modules["pandas"]
         stacked = {}
         for j in range(self.n_columns):
@@ -66,7 +66,7 @@ class PandasRows(Rows):
         return type(self)(frame)
 
     def joined(self, rows: Rows) -> Self:
-        """These rows, then `rows`; labels are kept, categories those of both."""
+        """These rows, then `rows`, with the labels and categories of both tables."""
         pandas = sys.modules["pandas"]
         stacked = []
         for (_, above), (_, below) in zip(
@@ -87,7 +87,7 @@ class PandasRows(Rows):
         """The dtype of a column."""
         return self.native.dtypes.iloc[j]
 
-    def conformed(self, dtypes: dict[int, Any]) -> Self:
+    def cast_columns(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns cast."""
         names = self.native.columns
         changed = {
@@ -123,14 +123,14 @@ class PandasRows(Rows):
         """Dates as an array of the column's dtype."""
         pandas, dtype = sys.modules["pandas"], self.dtype(j)
         if isinstance(dtype, np.dtype) and dtype.kind == "O":
-            values = objects_of(clock, self._plain_values(j))
+            values = python_dates(clock, self._plain_values(j))
             return pandas.Series(values, dtype=object).array
         series = pandas.Series(clock.astype(f"{clock.dtype.kind}8[us]"))
         arrow = hasattr(dtype, "pyarrow_dtype")
         zone = getattr(dtype.pyarrow_dtype, "tz", None) if arrow else None
         zone = zone or getattr(dtype, "tz", None)
         if zone is not None:
-            # Of an hour that clocks show twice, the first; of one that they skip, none.
+            # An hour shown twice by clocks is the first; a skipped one shifts forward.
             first = np.ones(len(series), dtype=bool)
             series = series.dt.tz_localize(zone, first, "shift_forward")
         if arrow:
@@ -216,8 +216,8 @@ class PandasRows(Rows):
     @property
     def _is_plain(self) -> bool:
         """Whether all columns have the same numeric numpy dtype."""
-        kinds = set(self.native.dtypes)
-        (dtype,) = kinds if len(kinds) == 1 else (None,)
+        dtypes = set(self.native.dtypes)
+        (dtype,) = dtypes if len(dtypes) == 1 else (None,)
         return isinstance(dtype, np.dtype) and dtype.kind in "iuf"
 
 
@@ -239,7 +239,7 @@ class _PandasTiles(Tiles):
         super().__init__(n_rows, repeats)
         self._frame = frame
 
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         pandas = sys.modules["pandas"]
@@ -263,10 +263,10 @@ class _PlainPandasTiles(Tiles):
         self._columns = frame.columns
         self._tiles = ArrayTiles(frame.to_numpy(), repeats)
 
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
-        work = self._tiles.replaced(columns, levels, codes)
+        work = self._tiles.replace(columns, levels, codes)
         pandas = sys.modules["pandas"]
         return pandas.DataFrame(work, columns=self._columns, copy=False)
 
@@ -290,7 +290,7 @@ class PolarsRows(Rows):
         return type(self)(self.native.select([self.names[j] for j in columns]))
 
     def followed_by(self, rows: Rows) -> Self:
-        """These rows, then `rows`; categories are those of these rows."""
+        """These rows, then `rows`, with the categories of these rows alone."""
         polars = sys.modules["polars"]
         stacked = []
         for j, name in enumerate(self.names):
@@ -306,7 +306,7 @@ class PolarsRows(Rows):
         return type(self)(polars.DataFrame(stacked))
 
     def joined(self, rows: Rows) -> Self:
-        """These rows, then `rows`; categories are those of both."""
+        """These rows, then `rows`, with the categories of both tables."""
         polars = sys.modules["polars"]
         pair = self.native, rows.native
         return type(self)(polars.concat(pair, how="vertical_relaxed"))
@@ -315,7 +315,7 @@ class PolarsRows(Rows):
         """The dtype of a column."""
         return self.native.dtypes[j]
 
-    def conformed(self, dtypes: dict[int, Any]) -> Self:
+    def cast_columns(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns cast."""
         casts = {self.names[j]: dtype for j, dtype in dtypes.items()}
         return type(self)(self.native.cast(casts))
@@ -340,13 +340,13 @@ class PolarsRows(Rows):
         """Dates as a Series of the column's dtype."""
         polars, dtype = sys.modules["polars"], self.native.dtypes[j]
         if dtype.base_type() is polars.Object:
-            values = objects_of(clock, self._plain_values(j))
+            values = python_dates(clock, self._plain_values(j))
             return polars.Series(self.names[j], values, dtype=dtype)
         series = polars.Series(self.names[j], clock.astype(f"{clock.dtype.kind}8[us]"))
         zone = getattr(dtype, "time_zone", None)
         if zone is not None:
-            # Of an hour that clocks show twice, the first; of one that they skip, the
-            # time an hour later.
+            # An hour that clocks show twice is the first; of an hour that they skip,
+            # the time an hour later is taken.
             later = series.dt.offset_by("1h")
             series, later = (
                 each.dt.replace_time_zone(
@@ -414,13 +414,13 @@ class PolarsRows(Rows):
 
 
 class _PolarsTiles(Tiles):
-    """Repeated rows; replaced columns are set in a new frame that shares the others."""
+    """Repeated rows; a new frame has the replaced columns, and shares all others."""
 
     def __init__(self, frame: Any, n_rows: int, repeats: int) -> None:
         super().__init__(n_rows, repeats)
         self._frame = frame
 
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         polars = sys.modules["polars"]

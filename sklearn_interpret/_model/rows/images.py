@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.rows.arrays import ArrayRows
-from sklearn_interpret._model.rows.base import Rows, rounded_to
+from sklearn_interpret._model.rows.base import Rows, round_to_dtype
 from sklearn_interpret._model.rows.texts import SampleRows
 
 # Bytes of the images of one call of the model: a network's layers take tens of times
@@ -32,7 +32,7 @@ class Images:
     shape : tuple of int
         Height, width and, if any, channels.
     segments : sequence of ndarray of shape (height, width), default=()
-        Their segments, if computed.
+        Segments of the images, if computed.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Images:
         rows, shape = self.rows, (self.n_rows, *self.shape)
         if _is_numeric(rows):
             return rows.native.reshape(shape)
-        columns = [_numbers(rows, j) for j in range(rows.n_columns)]
+        columns = [_pixel_column(rows, j) for j in range(rows.n_columns)]
         return np.stack(columns, axis=1).reshape(shape)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _is_numeric(rows: Rows | SampleRows) -> bool:
     return has_dtype and rows.native.dtype.kind in "biuf"
 
 
-def _numbers(rows: Rows, j: int) -> NDArray[np.float64]:
+def _pixel_column(rows: Rows, j: int) -> NDArray[np.float64]:
     """A column of pixels, missing ones as NaN."""
     values = rows.column_array(j)
     if values.dtype.kind not in "biuf":
@@ -177,7 +177,7 @@ class _Image:
         most_images = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
         return min(batch_rows(row_bytes), most_images)
 
-    def hidden(self, colour: ArrayLike | None) -> NDArray[np.float64]:
+    def hide_all(self, colour: ArrayLike | None) -> NDArray[np.float64]:
         """The numbers of the image with all segments hidden, not rounded.
 
         A colour of None is the mean colour of each segment. A segment of one pixel
@@ -189,8 +189,8 @@ class _Image:
         segments = self._segments
         points = self.pixels.reshape(segments.size, -1).astype(np.float64)
         means = segment_means(points, segments, self.n_segments)
-        single = np.bincount(segments) == 1
-        means[single] = segment_means(points, np.zeros_like(segments), 1)
+        has_one_pixel = np.bincount(segments) == 1
+        means[has_one_pixel] = segment_means(points, np.zeros_like(segments), 1)
         return means[segments].reshape(-1)
 
 
@@ -204,7 +204,7 @@ class _ArrayImage(_Image):
         bits = np.dtype(f"u{size}")
         image, hidden = (
             np.ascontiguousarray(numbers).reshape(-1).view(bits)
-            for numbers in (self.pixels, rounded_to(self.hidden(colour), dtype))
+            for numbers in (self.pixels, round_to_dtype(self.hide_all(colour), dtype))
         )
         # Bitwise operations are several times faster than np.where on the numbers.
         change, all_bits = image ^ hidden, ~bits.type(0)
@@ -225,18 +225,18 @@ class _TableImage(_Image):
     def masker(self, colour: ArrayLike | None) -> Callable[[NDArray[np.bool_]], Any]:
         """A function from masks of kept segments, (m, n_segments), to copies."""
         columns = list(range(self.row.n_columns))
-        hidden, pixels = self.hidden(colour), self.pixels.reshape(-1)
-        levels = [self._levels(j, hidden[j], pixels[j]) for j in columns]
+        hidden, pixels = self.hide_all(colour), self.pixels.reshape(-1)
+        levels = [self._hidden_and_visible(j, hidden[j], pixels[j]) for j in columns]
 
         def copies(visible: NDArray[np.bool_]) -> Any:
             codes = visible.astype(np.intp)
-            return self.row.tiles(0, 1, len(visible)).replaced(
+            return self.row.tiles(0, 1, len(visible)).replace(
                 columns, levels, [codes[None, :, j] for j in self.segment_of]
             )
 
         return copies
 
-    def _levels(self, j: int, hidden: float, pixel: float) -> Any:
+    def _hidden_and_visible(self, j: int, hidden: float, pixel: float) -> Any:
         """The hidden and the visible value of a pixel, in the column's dtype."""
         if self.row.column_array(j).dtype.kind in "biu":
             hidden = np.rint(hidden)

@@ -27,10 +27,11 @@ def shared_by_tasks(shared: Any) -> Any:
 
 
 def lazy_for_dask(transform: Callable[..., Any]) -> Callable[..., Any]:
-    """Let `transform(self, X)` return a lazy collection for one of Dask."""
+    """Let `transform(self, X)` return a lazy collection for a Dask collection."""
 
     @wraps(transform)
     def transform_or_defer(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        # Further arguments are for rows in memory: Dask's blocks take none.
         if not is_dask(X):
             return transform(self, X, *args, **options)
         shared = shared_by_tasks(self)
@@ -51,8 +52,8 @@ def lazy_for_dask(transform: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def lazy_transformer(cls: type[T]) -> type[T]:
-    """Let the `transform` of a class return a lazy collection for one of Dask."""
-    # Outside of what `set_output` does, which scikit-learn adds as a class is made.
+    """Let the `transform` of a class return a lazy collection for a Dask collection."""
+    # Wraps the wrapper of `set_output`, which scikit-learn adds as a class is made.
     transformer: Any = cls
     transformer.transform = lazy_for_dask(transformer.transform)
     return cls

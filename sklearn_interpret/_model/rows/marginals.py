@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.local.masks import gaussian
+from sklearn_interpret._core.local.masks import gaussian_kernel
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
@@ -73,7 +73,7 @@ class Marginals:
     rows : Rows
         Rows with the distribution.
     weights : ndarray of shape (n_rows,)
-        Their weights.
+        Weights of the rows.
     categorical : ndarray of shape (n_columns,), bool
         Mask of the categorical columns.
     n_bins : int or None
@@ -122,7 +122,7 @@ class Marginals:
         levels = [c.level_at(p) for c, p in zip(self.columns, points.T, strict=True)]
         draws = list(zip(self.columns, levels, strict=True))
         donors = {j: column.first[level] for j, (column, level) in enumerate(draws)}
-        native = self.rows.mixed(np.zeros(len(points), dtype=np.intp), donors)
+        native = self.rows.mix(np.zeros(len(points), dtype=np.intp), donors)
         scores = [column.scores[level] for column, level in draws]
         codes = [column.codes[level] for column, level in draws]
         return native, Location(np.stack(scores, axis=1), np.stack(codes, axis=1))
@@ -145,7 +145,7 @@ class Marginals:
             j: column.first[np.minimum(positions, len(column.first) - 1)]
             for j, column in enumerate(self.columns)
         }
-        return as_rows(self.rows.mixed(np.zeros(height, dtype=np.intp), donors))
+        return as_rows(self.rows.mix(np.zeros(height, dtype=np.intp), donors))
 
     def local_probabilities(
         self, locations: Location, width: float
@@ -170,7 +170,7 @@ class Marginals:
             location = Location(locations.scores[:, [j]], locations.codes[:, [j]])
             squares = values.squared_distances(location)
             squares -= squares.min(axis=1, keepdims=True)
-            weighted = column.shares * gaussian(squares, width)
+            weighted = column.shares * gaussian_kernel(squares, width)
             probabilities.append(weighted / weighted.sum(axis=1, keepdims=True))
             has_code = (column.codes == location.codes).astype(np.float64)
             statistics.append(has_code if column.discrete else column.scores)

@@ -14,7 +14,7 @@ MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 SMALLEST_P = 1e-4  # smaller p-values are written as below it
 NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
 FEWEST_DIGITS = 3  # of thresholds
-MOST_DIGITS = 17  # any double is determined by these
+MOST_DIGITS = 17  # as many digits determine any double
 LARGEST_WHOLE = 1e15  # whole numbers below are written in full: doubles hold them
 # Doubles hold all decimals of as many digits; computed numbers mostly have more.
 _EXACT_DIGITS = np.finfo(np.float64).precision
@@ -107,14 +107,14 @@ def column_texts(
     decimals = max(digits - 1 - power, 0)
     sizes = [f"{abs(number) / unit:.{decimals}f}" for number in numbers]
     while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
-        sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
+        sizes, decimals = ([size.removesuffix("0") for size in sizes], decimals - 1)
     return [
-        _signed(number, size.removesuffix("."), exponent, signed)
+        _signed_text(number, size.removesuffix("."), exponent, signed)
         for number, size in zip(numbers, sizes, strict=True)
     ]
 
 
-def _signed(value: float, size: str, exponent: str, signed: bool) -> str:
+def _signed_text(value: float, size: str, exponent: str, signed: bool) -> str:
     """Text of the size of a number, with its sign; nothing for a missing one."""
     if np.isnan(value):
         return ""
@@ -269,13 +269,13 @@ def with_same_decimals(texts: list[str]) -> list[str]:
     decimals_of = [len(text.partition(".")[2]) for text in texts if "e" not in text]
     n_decimals = max(decimals_of, default=0)
 
-    def padded(text: str) -> str:
+    def pad(text: str) -> str:
         if "e" in text or not n_decimals:
             return text
         integer, _, decimals = text.partition(".")
         return f"{integer}.{decimals:0<{n_decimals}}"
 
-    return list(map(padded, texts))
+    return list(map(pad, texts))
 
 
 def _roundings(number: float) -> Iterator[str]:

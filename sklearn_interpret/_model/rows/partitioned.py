@@ -1,8 +1,8 @@
 """A sample whose rows are in partitions: passes over them, and what columns hold.
 
-A `PartitionedSample` has the methods of a `Sample`. `summarised` reads the partitions
-for the values and levels of columns: a `_Summary` of each is merged with the others. In
-any pass a `_Reader` makes the `Sample` of a partition.
+A `PartitionedSample` has the methods of a `Sample`. `with_values_and_levels` reads the
+values and levels of columns: it makes a `_Summary` of each partition and merges the
+summaries. In any pass a `_Reader` makes the `Sample` of a partition.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sklearn_interpret._model.rows.validation import check_not_missing, check_we
 if TYPE_CHECKING:
     from sklearn_interpret._core.statistics.order_statistics import DistinctValues
 
-    # Quantiles by column, as `Sample.summarised` takes them.
+    # Quantiles by column, as `Sample.with_values_and_levels` takes them.
     _Quantiles = Mapping[int, NDArray[np.float64] | None]
 
 
@@ -47,11 +47,11 @@ class PartitionedSample:
     check : callable, default=None
         Checks ``(rows, y)`` of each partition, and returns `y`.
     values : dict of int to tuple of ndarray
-        Of some columns, what `values_of` returns.
+        For some columns, what `values_of` returns.
     levels : dict of tuple to Rows
-        Of some sets of columns, rows with each of their joint values.
+        For some sets of columns, rows with each of their joint values.
     dtypes : dict
-        Of some columns, the dtypes that hold the values of all partitions.
+        For some columns, the dtypes that hold the values of all partitions.
     """
 
     partitions: Any
@@ -87,15 +87,15 @@ class PartitionedSample:
         if columns is not None:
             columns = sorted(columns)
             names = [self.rows.names[j] for j in columns]
-        first = self.rows.take(np.arange(1))
-        reader = _Reader(first, self.dtypes, self.check, columns)
-        task = partial(reader.result, function)
+        first_row = self.rows.take(np.arange(1))
+        reader = _Reader(first_row, self.dtypes, self.check, columns)
+        task = partial(reader.apply, function)
         result = self.partitions.map_reduce(task, partial(merge_optional, merge), names)
         if result is None:
             raise ValueError("X has no rows of positive weight in any partition.")
         return result
 
-    def summarised(
+    def with_values_and_levels(
         self,
         quantiles: _Quantiles,
         level_sets: Sequence[tuple[int, ...]],
@@ -108,44 +108,68 @@ class PartitionedSample:
         columns = sorted({*quantiles, *chain.from_iterable(level_sets)})
         if not columns:
             return self
+        summary = self._summarise(quantiles, level_sets, most_distinct, columns)
+        values = self._distinct_values(summary, quantiles)
+        dtypes = {j: summary.first.dtype(k) for k, j in enumerate(columns)}
+        return replace(
+            self,
+            rows=self.rows.cast_columns(dtypes),
+            values=self.values
+            | {
+                j: summary.values_and_counts(distinct) for j, distinct in values.items()
+            },
+            levels=self.levels | summary.levels,
+            dtypes=self.dtypes | dtypes,
+        )
+
+    def _summarise(
+        self,
+        quantiles: _Quantiles,
+        level_sets: Sequence[tuple[int, ...]],
+        most_distinct: int,
+        columns: list[int],
+    ) -> _Summary:
+        """The summary of all partitions: a pass, and another if bins are uneven."""
         head = Sample(self.rows, None, np.ones(self.rows.n_rows))
         edges = {j: np.unique(head.values_of(j)[0]) for j in quantiles}
-        state_of = partial(_Summary.of_sample, tuple(level_sets), most_distinct)
-        task = partial(state_of, edges)
+        summarise = partial(_Summary.of_sample, tuple(level_sets), most_distinct)
+        task = partial(summarise, edges)
         summary = self.map_reduce(task, _Summary.merge, columns)
         better_edges = summary.better_edges(quantiles)
-        if better_edges:  # the first rows are not like the others
-            task = partial(state_of, edges | better_edges)
-            summary = self.map_reduce(task, _Summary.merge, columns)
-        bins = summary.bins_of(quantiles)
-        values = {j: column.distinct for j, column in summary.columns.items()}
-        values |= self._collected(summary.columns, bins)
-        repeated = {
+        if not better_edges:
+            return summary
+        # The head is not like the other rows.
+        task = partial(summarise, edges | better_edges)
+        return self.map_reduce(task, _Summary.merge, columns)
+
+    def _distinct_values(
+        self, summary: _Summary, quantiles: _Quantiles
+    ) -> dict[int, DistinctValues]:
+        """Distinct values of columns near their quantiles: up to two more passes."""
+        bins = summary.quantile_bins(quantiles)
+        values: dict[int, Any] = {
+            j: column.distinct for j, column in summary.columns.items()
+        }
+        values |= self._collect_values(summary.columns, bins)
+        bins_of_constant_quantiles = {
             j: summary.columns[j].weights > 0
             for j in bins
             if quantiles[j] is not None
             and len(np.unique(values[j].quantiles(quantiles[j]))) == 1
         }
-        values |= self._collected(summary.columns, repeated)
-        dtypes = {j: summary.first.dtype(k) for k, j in enumerate(columns)}
-        return replace(
-            self,
-            rows=self.rows.conformed(dtypes),
-            values=self.values
-            | {j: summary.with_counts(distinct) for j, distinct in values.items()},
-            levels=self.levels | summary.levels,
-            dtypes=self.dtypes | dtypes,
+        return values | self._collect_values(
+            summary.columns, bins_of_constant_quantiles
         )
 
-    def _collected(
+    def _collect_values(
         self, columns: dict[int, BinnedColumn], bins: dict[int, NDArray[np.bool_]]
     ) -> dict[int, DistinctValues]:
-        """Distinct values of columns, those of other bins lumped together."""
+        """Distinct values in bins of columns; each other bin is one value, its edge."""
         if not bins:
             return {}
         task = partial(_values_in_bins, {j: (columns[j].edges, bins[j]) for j in bins})
-        distinct = self.map_reduce(task, merged, list(bins))
-        return {j: columns[j].completed(bins[j], distinct[j]) for j in bins}
+        distinct = self.map_reduce(task, merge_states, list(bins))
+        return {j: columns[j].merge_collected(bins[j], distinct[j]) for j in bins}
 
     @property
     def total_weight(self) -> float:
@@ -154,8 +178,8 @@ class PartitionedSample:
 
     def n_distinct(self, columns: Sequence[int], limit: int) -> int:
         """Number of distinct joint values of columns, or `limit` if there are more."""
-        task = partial(_first_of_levels, columns, limit)
-        return self.map_reduce(task, partial(_joined_levels, limit), columns).n_rows
+        task = partial(_first_row_of_levels, columns, limit)
+        return self.map_reduce(task, partial(_join_levels, limit), columns).n_rows
 
     def values_of(self, j: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Distinct values of a column, NaN left out, and their weights.
@@ -165,28 +189,33 @@ class PartitionedSample:
         return self.values[j]
 
     def levels_of(self, columns: tuple[int, ...]) -> tuple[list[Any], tuple[Any, ...]]:
-        """Labels of the joint values of columns, and native vectors of these."""
+        """Labels of the joint values of columns, and native vectors, one a column."""
         return observed_levels(self.levels[columns], range(len(columns)))
 
 
-def first_rows(estimator: Any, partitions: Any) -> Any:
-    """First rows of partitions, if the estimator's `fit` takes them."""
-    name, subsample = type(estimator).__name__, getattr(estimator, "subsample", None)
-    if not estimator._takes_partitions or subsample is not None:
-        purpose = f" to draw subsample={subsample!r}" if subsample else ""
-        raise TypeError(
-            f"{name} needs all rows in memory{purpose}, and those of X are in "
-            "partitions: pass a sample of them that fits in memory; transform and "
-            "explain take each partition in turn."
-        )
+def read_head(estimator: Any, partitions: Any) -> Any:
+    """First rows of partitions, if the estimator's `fit` accepts partitions."""
+    _check_takes_partitions(estimator)
     head = partitions.head()
     if head is None:
-        raise ValueError(f"X has no rows, and {name} needs one.")
+        raise ValueError(f"X has no rows, and {type(estimator).__name__} needs one.")
     return head
 
 
+def _check_takes_partitions(estimator: Any) -> None:
+    """Refuse partitions for an estimator that needs all rows in memory."""
+    subsample = getattr(estimator, "subsample", None)
+    if not estimator._takes_partitions or subsample is not None:
+        purpose = f" to draw subsample={subsample!r}" if subsample else ""
+        raise TypeError(
+            f"{type(estimator).__name__} needs all rows in memory{purpose}, and those "
+            "of X are in partitions: pass a sample of them that fits in memory; "
+            "transform and explain take each partition in turn."
+        )
+
+
 class _SomeColumns:
-    """Rows of which only some columns are read; they have their positions of all."""
+    """Rows of which only some columns are read, asked by their positions among all."""
 
     def __init__(self, rows: Rows, names: list[str], columns: Iterable[int]) -> None:
         self._rows, self.names = rows, names
@@ -233,12 +262,12 @@ class _Summary:
         for j in edges:
             values, weights = sample.values_of(j)
             columns[j] = BinnedColumn.of_rows(values, weights, edges[j], most_distinct)
-        levels = {key: _first_of_levels(key, None, sample) for key in level_sets}
+        levels = {key: _first_row_of_levels(key, None, sample) for key in level_sets}
         weights = sample.weights
-        first = sample.rows.take(np.arange(1))
-        return cls(first, columns, levels, weights.min(), weights.max())
+        first_row = sample.rows.take(np.arange(1))
+        return cls(first_row, columns, levels, weights.min(), weights.max())
 
-    def with_counts(
+    def values_and_counts(
         self, distinct: DistinctValues
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Distinct values and their weights; equal weights count rows, to be exact."""
@@ -246,8 +275,8 @@ class _Summary:
             return distinct.values, np.rint(distinct.weights / self.smallest_weight)
         return distinct.values, distinct.weights
 
-    def bins_of(self, quantiles: _Quantiles) -> dict[int, NDArray[np.bool_]]:
-        """Masks of the bins with the quantiles, for columns of many values."""
+    def quantile_bins(self, quantiles: _Quantiles) -> dict[int, NDArray[np.bool_]]:
+        """Masks of the bins that hold quantiles, for columns of many values."""
         return {
             j: column.bins_of(quantiles[j])
             for j, column in self.columns.items()
@@ -258,19 +287,19 @@ class _Summary:
         """Edges from a sample of all rows, for columns whose bins are uneven."""
         return {
             j: np.unique(self.columns[j].sample)
-            for j, bins in self.bins_of(quantiles).items()
+            for j, bins in self.quantile_bins(quantiles).items()
             if quantiles[j] is not None and self.columns[j].is_uneven(bins)
         }
 
     def merge(self, other: _Summary) -> _Summary:
-        """The summary of both."""
+        """The summary of the rows of both summaries."""
         levels = {
-            key: _joined_levels(None, rows, other.levels[key])
+            key: _join_levels(None, rows, other.levels[key])
             for key, rows in self.levels.items()
         }
         return _Summary(
             self.first.joined(other.first).take(np.arange(1)),
-            merged(self.columns, other.columns),
+            merge_states(self.columns, other.columns),
             levels,
             min(self.smallest_weight, other.smallest_weight),
             max(self.largest_weight, other.largest_weight),
@@ -281,17 +310,19 @@ def _total_weight(sample: Sample) -> float:
     return sample.weights.sum()
 
 
-def _first_of_levels(columns: Sequence[int], limit: int | None, sample: Sample) -> Rows:
-    """The first row of each joint value of columns, `limit` of them: these columns."""
-    _, _, first = sample.rows.encode(columns)
-    return sample.rows.keep_columns(columns).take(first[:limit])
+def _first_row_of_levels(
+    columns: Sequence[int], limit: int | None, sample: Sample
+) -> Rows:
+    """The columns, at the first row of each of their first `limit` joint values."""
+    _, _, first_rows = sample.rows.encode(columns)
+    return sample.rows.keep_columns(columns).take(first_rows[:limit])
 
 
-def _joined_levels(limit: int | None, rows: Rows, more_rows: Rows) -> Rows:
-    """One row of each value in both, `limit` of them."""
-    joined = rows.joined(more_rows)
-    _, _, first = joined.encode(range(joined.n_columns))
-    return joined.take(first[:limit])
+def _join_levels(limit: int | None, rows: Rows, more_rows: Rows) -> Rows:
+    """The distinct rows of two tables of joint values, at most `limit`."""
+    stacked = rows.joined(more_rows)
+    _, _, first_rows = stacked.encode(range(stacked.n_columns))
+    return stacked.take(first_rows[:limit])
 
 
 def _values_in_bins(
@@ -306,17 +337,17 @@ def _values_in_bins(
     return distinct
 
 
-def merged(first: Any, second: Any) -> Any:
-    """Merged states, or their sum; of dicts, lists and tuples member by member."""
+def merge_states(first: Any, second: Any) -> Any:
+    """Merge states, or add numbers; dicts, lists and tuples member by member."""
     if isinstance(first, dict):
-        return {key: merged(state, second[key]) for key, state in first.items()}
+        return {key: merge_states(state, second[key]) for key, state in first.items()}
     if isinstance(first, list | tuple):
-        return [merged(*pair) for pair in zip(first, second, strict=True)]
+        return [merge_states(*pair) for pair in zip(first, second, strict=True)]
     return first.merge(second) if hasattr(first, "merge") else first + second
 
 
 def merge_optional(merge: Callable[..., Any], first: Any, second: Any) -> Any:
-    """Merged states of two partitions, None for one without rows."""
+    """Merge states of two partitions, where None is a partition without rows."""
     if first is None or second is None:
         return second if first is None else first
     return merge(first, second)
@@ -341,7 +372,7 @@ class _Reader:
     check: Callable[..., Any] | None
     columns: list[int] | None
 
-    def result(
+    def apply(
         self,
         function: Callable[..., Any],
         index: int,
@@ -349,10 +380,10 @@ class _Reader:
         y: Any = None,
         sample_weight: Any = None,
     ) -> Any:
-        """The function of a partition's `Sample`; None without rows."""
+        """Result of a function for a partition's `Sample`; None without rows."""
         try:
             rows = as_rows(X)
-            sample = self.sample(rows, y, sample_weight) if rows.n_rows else None
+            sample = self.read_sample(rows, y, sample_weight) if rows.n_rows else None
             if sample is None:
                 return None
             return function(replace(sample, partition=index))
@@ -360,7 +391,7 @@ class _Reader:
             error.add_note(f"This is partition {index}, counted from 0.")
             raise
 
-    def sample(self, rows: Rows, y: Any, sample_weight: Any) -> Sample | None:
+    def read_sample(self, rows: Rows, y: Any, sample_weight: Any) -> Sample | None:
         """The rows of positive weight; None if there are none."""
         if type(rows) is not type(self.first):
             kinds = [type(table.native).__name__ for table in (rows, self.first)]
@@ -379,7 +410,7 @@ class _Reader:
                 f"in all; the first one has {all_names[:5]!r}, {len(all_names)} in all."
             )
         dtypes = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
-        rows = rows.conformed(dtypes)
+        rows = rows.cast_columns(dtypes)
         if y is not None:
             check_not_missing(y)
             y = np.asarray(y)

@@ -31,7 +31,7 @@ class Plain:
     kind : str
         Key of `_MAKERS`.
     content : list
-        Arrays, texts, numbers, bytes, and lists and dicts of these.
+        Arrays, texts, numbers and bytes, and lists and dicts of such objects.
     """
 
     kind: str
@@ -64,14 +64,14 @@ def to_plain(value: Any) -> Any:
         return Plain("polars", [file.getvalue(), is_frame])
     if pandas is not None:
         try:
-            return _of_pandas(pandas, value)
+            return _plain_pandas(pandas, value)
         except TypeError:  # a dtype that cannot be written down: pickle takes it
             return value
     return value
 
 
 def from_plain(value: Any) -> Any:
-    """The value that `to_plain` returned an equivalent of."""
+    """The value that `to_plain` made plain."""
     if type(value) in (list, tuple):
         return type(value)(map(from_plain, value))
     if type(value) is dict:
@@ -81,37 +81,38 @@ def from_plain(value: Any) -> Any:
     return value
 
 
-def _of_pandas(pandas: Any, value: Any) -> Any:
+def _plain_pandas(pandas: Any, value: Any) -> Any:
     """Frames, indices and arrays of pandas as `Plain`, others as they are."""
     if type(value) is pandas.DataFrame:
-        columns = [_array(column) for _, column in value.items()]
-        return Plain("pandas", [_index(value.columns), _index(value.index), columns])
+        columns = [_plain_array(column) for _, column in value.items()]
+        axes = map(_plain_index, (value.columns, value.index))
+        return Plain("pandas", [*axes, columns])
     if isinstance(value, pandas.Index):
-        return _index(value)
+        return _plain_index(value)
     if isinstance(value, pandas.arrays.NumpyExtensionArray):
         return Plain("vector", [value.to_numpy()])
     if isinstance(value, pandas.api.extensions.ExtensionArray):
-        return Plain("vector", [_array(pandas.Series(value))])
+        return Plain("vector", [_plain_array(pandas.Series(value))])
     return value
 
 
-def _index(index: Any) -> Plain:
+def _plain_index(index: Any) -> Plain:
     """An Index of pandas as `Plain`; a TypeError for kinds that are not plain."""
     pandas = sys.modules["pandas"]
     if type(index) is pandas.RangeIndex:
         return Plain("range", [index.start, index.stop, index.step, index.name])
     if type(index) is not pandas.Index:
         raise TypeError(f"{type(index).__name__} has no plain form.")
-    return Plain("index", [_array(index), index.name])
+    return Plain("index", [_plain_array(index), index.name])
 
 
-def _array(column: Any) -> NDArray[Any] | Plain:
+def _plain_array(column: Any) -> NDArray[Any] | Plain:
     """Values of a Series or Index; a TypeError for dtypes that no name determines."""
     pandas, dtype = sys.modules["pandas"], column.dtype
     if isinstance(dtype, np.dtype):
         return column.to_numpy()
     if isinstance(dtype, pandas.CategoricalDtype):
-        levels = _index(dtype.categories)
+        levels = _plain_index(dtype.categories)
         return Plain("category", [column.array.codes, levels, dtype.ordered])
     if isinstance(dtype, pandas.SparseDtype):
         return Plain("sparse", [np.asarray(column), dtype.fill_value])
@@ -124,7 +125,7 @@ def _array(column: Any) -> NDArray[Any] | Plain:
     return Plain("array", [values, str(dtype)])
 
 
-def _pandas_frame(columns: Any, index: Any, arrays: list[Any]) -> DataFrame:
+def _make_pandas_frame(columns: Any, index: Any, arrays: list[Any]) -> DataFrame:
     """A frame of arrays, each in its dtype."""
     pandas = import_module("pandas")
     # Without a dtype, pandas would infer strings from objects that are texts.
@@ -134,27 +135,27 @@ def _pandas_frame(columns: Any, index: Any, arrays: list[Any]) -> DataFrame:
     return frame
 
 
-def _index_of(array: Any, name: Any) -> Any:
+def _make_index(array: Any, name: Any) -> Any:
     kind = import_module("pandas").Index
     return kind(array, dtype=array.dtype, name=name, tupleize_cols=False)
 
 
-def _polars(file: bytes, is_frame: bool) -> Any:
+def _make_polars(file: bytes, is_frame: bool) -> Any:
     frame = import_module("polars").read_ipc(io.BytesIO(file))
     return frame if is_frame else frame.to_series()
 
 
-def _category(codes: NDArray[np.intp], levels: Any, ordered: bool) -> Any:
+def _make_category(codes: NDArray[np.intp], levels: Any, ordered: bool) -> Any:
     kind = import_module("pandas").Categorical
     return kind.from_codes(codes, levels, ordered=ordered)
 
 
-def _sparse(values: NDArray[Any], fill_value: Any) -> Any:
+def _make_sparse(values: NDArray[Any], fill_value: Any) -> Any:
     kind = import_module("pandas").arrays.SparseArray
     return kind(values, fill_value=fill_value)
 
 
-def _arrow(values: list[Any], schema: bytes) -> Any:
+def _make_arrow(values: list[Any], schema: bytes) -> Any:
     pandas, pyarrow = import_module("pandas"), import_module("pyarrow")
     dtype = pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)).field(0).type
     return pandas.array(values, dtype=pandas.ArrowDtype(dtype))
@@ -162,13 +163,13 @@ def _arrow(values: list[Any], schema: bytes) -> Any:
 
 _MAKERS: dict[str, Callable[..., Any]] = {
     "dict": lambda keys, values: dict(zip(keys, values, strict=True)),
-    "polars": _polars,
-    "pandas": _pandas_frame,
+    "polars": _make_polars,
+    "pandas": _make_pandas_frame,
     "vector": lambda a: import_module("pandas").Series(a, dtype=a.dtype).array,
     "range": lambda *content: import_module("pandas").RangeIndex(*content),
-    "index": _index_of,
-    "category": _category,
-    "sparse": _sparse,
-    "arrow": _arrow,
+    "index": _make_index,
+    "category": _make_category,
+    "sparse": _make_sparse,
+    "arrow": _make_arrow,
     "array": lambda *content: import_module("pandas").array(*content),
 }

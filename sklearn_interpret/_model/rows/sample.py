@@ -17,9 +17,9 @@ from sklearn_interpret._model.rows.base import Rows, gather
 def observed_levels(
     rows: Rows, columns: Sequence[int]
 ) -> tuple[list[Any], tuple[Any, ...]]:
-    """Labels of the joint values of columns in rows, and native vectors of these."""
-    _, labels, first = rows.encode(columns)
-    return labels, tuple(gather(rows.column(j), first) for j in columns)
+    """Labels of the joint values of columns in rows, and a native vector per column."""
+    _, labels, first_rows = rows.encode(columns)
+    return labels, tuple(gather(rows.column(j), first_rows) for j in columns)
 
 
 def draw_rows(
@@ -72,13 +72,13 @@ class Sample:
     rows : Rows
         Rows of positive weight.
     y : ndarray or None
-        Their targets.
+        Targets of the rows.
     weights : ndarray of shape (n_rows,)
-        Their weights; read-only.
+        Weights of the rows; read-only.
     positions : ndarray of shape (n_rows,), default=None
-        Their positions in the input; None for all rows, which saves memory.
+        Positions of the rows in the input; None for all rows, which saves memory.
     partition : int, default=0
-        Number of their partition.
+        Number of the rows' partition.
 
     Examples
     --------
@@ -113,9 +113,9 @@ class Sample:
         rows : Rows
             All rows.
         y : array-like or None
-            Their targets.
+            Targets of the rows.
         weights : ndarray of shape (n_rows,)
-            Their weights.
+            Weights of the rows.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class Sample:
         """
         return function(self)
 
-    def summarised(
+    def with_values_and_levels(
         self,
         quantiles: Mapping[int, NDArray[np.float64] | None],
         level_sets: Sequence[tuple[int, ...]],
@@ -186,7 +186,7 @@ class Sample:
         Returns
         -------
         values, weights : ndarray of shape (n_known,)
-            Those of the rows.
+            Values and weights of the rows whose number is not missing.
         """
         values, weights = self.rows.numbers(j), self.weights
         present = ~np.isnan(values)
@@ -205,9 +205,9 @@ class Sample:
         Returns
         -------
         labels : list
-            In their natural order.
+            Labels of the joint values, in their natural order.
         levels : tuple of native vectors
-            For each column.
+            For each column, its values at the labels.
         """
         return observed_levels(self.rows, columns)
 
@@ -251,12 +251,15 @@ class Sample:
         codes = [self.rows.encode_column(j)[0] for j in all_columns]
         targets = self.y.reshape(len(self.y), -1).T
         codes += [np.unique(output, return_inverse=True)[1] for output in targets]
-        _, first, copies = np.unique(
+        _, first_copies, copies = np.unique(
             codes, axis=1, return_index=True, return_inverse=True
         )
         weights = np.bincount(copies.ravel(), self.weights).astype(np.float64)
         return Sample(
-            self.rows.take(first), self.y[first], weights, positions=self.index[first]
+            self.rows.take(first_copies),
+            self.y[first_copies],
+            weights,
+            positions=self.index[first_copies],
         )
 
     def draw(

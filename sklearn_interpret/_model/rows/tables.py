@@ -45,7 +45,7 @@ def effect_blocks(
     names : sequence of str
         The features.
     points : sequence of array-like
-        Points along each of them.
+        Points along each feature.
     numbers : dict of str to ndarray of shape (k, [n,] G[, G2])
         Numbers at the points, the second axis fastest.
     outputs : sequence
@@ -115,7 +115,7 @@ def text_table(
     columns = []
     for name in lines[0] if lines else ():
         entries = [line[name] for line in lines]
-        texts, is_number = _texts(name, entries, digits, name in own_units)
+        texts, is_number = _texts_of_column(name, entries, digits, name in own_units)
         width = max(map(len, [name, *texts]))
         align = str.rjust if is_number else str.ljust
         columns.append([align(text, width) for text in (name, *texts)])
@@ -132,7 +132,7 @@ def text_of_facts(facts: Mapping[str, Any], digits: int) -> str:
     return "\n".join(lines)
 
 
-def _texts(
+def _texts_of_column(
     name: str, entries: Sequence[Any], digits: int, own_unit: bool
 ) -> tuple[list[str], bool]:
     """Texts of the entries of a column, and whether they are numbers."""
@@ -170,7 +170,7 @@ def json_value(value: Any) -> Any:
         number = float(value)
         return number if np.isfinite(number) else None
     if isinstance(value, Mapping):
-        return {_key(key): json_value(entry) for key, entry in value.items()}
+        return {_key_text(key): json_value(entry) for key, entry in value.items()}
     if is_dataclass(value):
         return {f.name: json_value(getattr(value, f.name)) for f in fields(value)}
     if np.iterable(value) and not isinstance(value, str | bytes):
@@ -178,11 +178,11 @@ def json_value(value: Any) -> Any:
     return str(value)
 
 
-def _key(key: Any) -> str:
+def _key_text(key: Any) -> str:
     return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def versions(*names: str) -> dict[str, str]:
-    """Versions of this library, of those that it is built on, and of others."""
+    """Versions of this library, of scikit-learn and numpy, and of other libraries."""
     names = ("sklearn_interpret", "sklearn", "numpy", *names)
     return {name: import_module(name).__version__ for name in names}

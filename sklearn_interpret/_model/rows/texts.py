@@ -55,7 +55,7 @@ class SampleRows:
 class TextRows(SampleRows):
     """Texts in the user's container; see :func:`as_texts`."""
 
-    def like(self, texts: list[str]) -> Any:
+    def with_texts(self, texts: list[str]) -> Any:
         """A list of other texts, in the same kind of container."""
         native = self.native
         if isinstance(native, list):

@@ -63,8 +63,8 @@ class InnerPredictor:
             return rows
         return as_rows(self.transformer.transform(rows.native))
 
-    def described(self, rows: Rows) -> list[Column]:
-        """A `Column` for each of them."""
+    def describe_columns(self, rows: Rows) -> list[Column]:
+        """A `Column` for each column that the predictor gets."""
         columns = [
             Column(
                 str(name),
@@ -76,7 +76,7 @@ class InnerPredictor:
         ]
         if self.transformer is None:
             return columns
-        outputs = _transformed(self.transformer, columns)
+        outputs = _describe_outputs(self.transformer, columns)
         n_columns = self.predictor.n_features_in_
         if outputs is None or len(outputs) != n_columns:
             return [Column(f"column {j}") for j in range(n_columns)]
@@ -153,7 +153,7 @@ def column_deviations(
     return deviations
 
 
-def _transformed(transformer: Any, columns: list[Column]) -> list[Column] | None:
+def _describe_outputs(transformer: Any, columns: list[Column]) -> list[Column] | None:
     """The output columns of a transformer of these columns; None where not known."""
     transformer = unfrozen(transformer)
     if isinstance(transformer, Pipeline) and len(transformer.steps) == 1:
@@ -164,13 +164,13 @@ def _transformed(transformer: Any, columns: list[Column]) -> list[Column] | None
     if isinstance(transformer, ColumnTransformer):
         outputs: list[Column] = []
         for _, member, indices in fitted_transformers(transformer):
-            member_outputs = _transformed(member, [columns[j] for j in indices])
+            member_outputs = _describe_outputs(member, [columns[j] for j in indices])
             if member_outputs is None:
                 return None
             outputs += member_outputs
         return outputs
     if isinstance(transformer, OneHotEncoder):
-        return _indicators(transformer, columns)
+        return _indicator_columns(transformer, columns)
     if isinstance(transformer, OrdinalEncoder):
         pairs = zip(columns, transformer.categories_, strict=True)
         return [
@@ -190,7 +190,7 @@ def _returns_its_input(transformer: Any) -> bool:
     return is_passthrough(transformer) or is_identity
 
 
-def _indicators(encoder: Any, columns: list[Column]) -> list[Column]:
+def _indicator_columns(encoder: Any, columns: list[Column]) -> list[Column]:
     """A column for each category that has one."""
     # With known prefixes, what follows them in a name is the category.
     prefixes = [f"x{j}" for j in range(len(columns))]

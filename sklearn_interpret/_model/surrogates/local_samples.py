@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sklearn_interpret._core.local.masks import quasi_random_points
-from sklearn_interpret._model.rows.base import rounded_to
+from sklearn_interpret._model.rows.base import round_to_dtype
 from sklearn_interpret._model.rows.marginals import draw_positions
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class LocalDraws:
             points = quasi_random_points(n_samples, 1 + len(self._numeric), rng)
             positions = draw_positions(weights / weights.sum(), points[:, 0])
             self._donors = dict.fromkeys(nominal, positions)
-            self._shifts = self._smoothed(positions, weights, ndtri(points[:, 1:]))
+            self._shifts = self._smooth_shifts(positions, weights, ndtri(points[:, 1:]))
         else:
             points = quasi_random_points(n_samples, rows.n_columns, rng)
             self._donors = {}
@@ -69,7 +69,7 @@ class LocalDraws:
             noise = ndtri(points[:, self._numeric])
             self._shifts = noise * marginals.spreads[self._numeric]
 
-    def _smoothed(
+    def _smooth_shifts(
         self,
         positions: NDArray[np.intp],
         weights: NDArray[np.float64],
@@ -100,11 +100,11 @@ class LocalDraws:
         """Number of rows drawn around each row."""
         return len(self._shifts)
 
-    def around_mean(self) -> Any:
+    def draws_around_mean(self) -> Any:
         """The draws around the mean row: native container of n_samples rows."""
-        return self._placed(self._marginals.rows.take([0]), self._marginals.means[None])
+        return self._place(self._marginals.rows.take([0]), self._marginals.means[None])
 
-    def around(self, rows: Rows) -> Any:
+    def draws_around(self, rows: Rows) -> Any:
         """The draws around `Rows`, first those around the first row: native container.
 
         Where a number is missing, the mean stands for it.
@@ -113,9 +113,9 @@ class LocalDraws:
         values = np.tile(means, (rows.n_rows, 1))
         for j in self._numeric.tolist():
             values[:, j] = rows.numbers(j)
-        return self._placed(rows, np.where(np.isnan(values), means, values))
+        return self._place(rows, np.where(np.isnan(values), means, values))
 
-    def _placed(self, rows: Rows, centers: NDArray[np.float64]) -> Any:
+    def _place(self, rows: Rows, centers: NDArray[np.float64]) -> Any:
         """The draws around `Rows` whose numbers are `centers`, (n_rows, n_columns)."""
         tiles = rows.tiles(0, rows.n_rows, self.n_samples)
         own_codes = np.arange(rows.n_rows * self.n_samples).reshape(rows.n_rows, -1)
@@ -127,16 +127,16 @@ class LocalDraws:
                 codes.append(self._donors[j][None])
                 continue
             shifts = self._shifts[:, np.searchsorted(self._numeric, j)]
-            values = self._possible(j, (centers[:, j, None] + shifts).ravel())
+            values = self._round_to_column(j, (centers[:, j, None] + shifts).ravel())
             levels.append(marginal_rows.cast(j, values))
             codes.append(own_codes)
-        return tiles.replaced(list(range(marginal_rows.n_columns)), levels, codes)
+        return tiles.replace(list(range(marginal_rows.n_columns)), levels, codes)
 
-    def _possible(self, j: int, values: NDArray[np.float64]) -> NDArray[Any]:
+    def _round_to_column(self, j: int, values: NDArray[np.float64]) -> NDArray[Any]:
         """Values of a numeric column, whole numbers where it takes these alone."""
         rows = self._marginals.rows
         if not rows.is_integer(j):
             return values
         observed = rows.numbers(j)
         values = np.rint(values).clip(np.nanmin(observed), np.nanmax(observed))
-        return rounded_to(values, rows.column_array(j).dtype)
+        return round_to_dtype(values, rows.column_array(j).dtype)

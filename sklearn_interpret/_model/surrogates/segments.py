@@ -17,7 +17,7 @@ from sklearn_interpret._model.rows.images import segment_means
 _COMPACTNESS = 0.2
 # Pixels that k-means is fitted on, 128 by 128: larger images are sampled, for speed.
 _PIXELS_FOR_MEANS = 2**14
-# Iterations of k-means, which starts on a grid and changes little after these.
+# Iterations of k-means, which starts on a grid; later iterations change little.
 _N_ITERATIONS = 20
 # Default number of segments of all but small images.
 _DEFAULT_SEGMENTS = 50
@@ -55,19 +55,20 @@ def colour_segments(image: NDArray[np.float64], n_segments: int) -> NDArray[np.i
     height, width = image.shape[:2]
     if n_segments >= height * width:
         return np.arange(height * width).reshape(height, width)
-    labels = _nearest_means(_scaled(image), _grid(height, width, n_segments))
+    grid = _grid_of_means(height, width, n_segments)
+    labels = _assign_means(_scale_colours(image), grid)
     smallest = max(height * width // (4 * n_segments), min(height, width, 2))
-    return _connected(labels, smallest)
+    return _connect_pieces(labels, smallest)
 
 
-def _grid(height: int, width: int, n_segments: int) -> tuple[int, int]:
+def _grid_of_means(height: int, width: int, n_segments: int) -> tuple[int, int]:
     """Number of rows and columns of the initial grid of means."""
     n_rows = round(math.sqrt(n_segments * height / width))
     n_rows = min(max(n_rows, 1), height, n_segments)
     return n_rows, min(max(round(n_segments / n_rows), 1), width)
 
 
-def _scaled(image: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scale_colours(image: NDArray[np.float64]) -> NDArray[np.float64]:
     """Colours in units of the image's range times the compactness."""
     colours = image.reshape(*image.shape[:2], -1).astype(np.float64)
     finite = np.isfinite(colours)
@@ -83,7 +84,7 @@ def _scaled(image: NDArray[np.float64]) -> NDArray[np.float64]:
     return colours / (_COMPACTNESS * math.sqrt(colours.shape[2]))
 
 
-def _nearest_means(
+def _assign_means(
     colours: NDArray[np.float64], grid: tuple[int, int]
 ) -> NDArray[np.intp]:
     """Index of the nearest mean of each pixel, (height, width)."""
@@ -101,7 +102,7 @@ def _nearest_means(
     if step > 1:
         smooth = uniform_filter(colours, size=(step, step, 0), mode="nearest")
         colours = uniform_filter(colours, size=(3, 3, 0), mode="nearest")
-    points = _points(smooth[sample, sample], rows[sample], columns[sample])
+    points = _pixel_points(smooth[sample, sample], rows[sample], columns[sample])
     means = KMeans(
         grid[0] * grid[1],
         init=_cell_means(points, rows[sample], columns[sample], grid),
@@ -109,10 +110,10 @@ def _nearest_means(
         max_iter=_N_ITERATIONS,
         random_state=0,
     ).fit(points)
-    return means.predict(_points(colours, rows, columns)).reshape(height, width)
+    return means.predict(_pixel_points(colours, rows, columns)).reshape(height, width)
 
 
-def _points(
+def _pixel_points(
     colours: NDArray[np.float64],
     rows: NDArray[np.float64],
     columns: NDArray[np.float64],
@@ -138,15 +139,15 @@ def _cell_means(
     return segment_means(points, cells.reshape(-1), grid[0] * grid[1])
 
 
-def _connected(labels: NDArray[np.intp], smallest: int) -> NDArray[np.intp]:
+def _connect_pieces(labels: NDArray[np.intp], smallest: int) -> NDArray[np.intp]:
     """Connected pieces of equal label; small ones join a neighbour."""
-    pieces = _pieces(labels)
+    pieces = _connected_pieces(labels)
     while True:
-        sizes = np.bincount(pieces.reshape(-1))
-        small = sizes < smallest
-        if len(sizes) == 1 or not small.any():
+        n_pixels = np.bincount(pieces.reshape(-1))
+        small = n_pixels < smallest
+        if len(n_pixels) == 1 or not small.any():
             return pieces
-        pieces = _joined(pieces, small)
+        pieces = _join_small(pieces, small)
 
 
 def _neighbours(labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -156,17 +157,17 @@ def _neighbours(labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.
     return np.concatenate(first), np.concatenate(second)
 
 
-def _pieces(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+def _connected_pieces(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     """Connected pieces of equal label, numbered as they appear."""
     pixels = np.arange(labels.size).reshape(labels.shape)
     left, right = _neighbours(labels)
     first, second = _neighbours(pixels)
     equal = left == right
-    pieces = _components(first[equal], second[equal], labels.size)
+    pieces = _component_of_nodes(first[equal], second[equal], labels.size)
     return pieces.reshape(labels.shape)
 
 
-def _components(
+def _component_of_nodes(
     first: NDArray[np.intp], second: NDArray[np.intp], n_nodes: int
 ) -> NDArray[np.intp]:
     """Component of each node of a graph with edges from first to second nodes."""
@@ -175,7 +176,7 @@ def _components(
     return connected_components(graph, directed=False)[1].astype(np.intp)
 
 
-def _joined(pieces: NDArray[np.intp], small: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _join_small(pieces: NDArray[np.intp], small: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Pieces after each small one joined the neighbour with the longest border."""
     n_pieces = len(small)
     left, right = _neighbours(pieces)
@@ -188,7 +189,7 @@ def _joined(pieces: NDArray[np.intp], small: NDArray[np.bool_]) -> NDArray[np.in
     # The first of each small piece has the longest border.
     order = np.lexsort((second, -lengths, first))
     longest = order[np.unique(first[order], return_index=True)[1]]
-    return _components(first[longest], second[longest], n_pieces)[pieces]
+    return _component_of_nodes(first[longest], second[longest], n_pieces)[pieces]
 
 
 def checked_segments(

@@ -68,7 +68,7 @@ def default_surrogate(random_state: Any) -> DecisionTreeRegressor:
     return DecisionTreeRegressor(max_depth=3, random_state=random_state)
 
 
-def _encoded(surrogate: Any, rows: Rows) -> Any:
+def _add_encoders(surrogate: Any, rows: Rows) -> Any:
     """A surrogate, behind encoders where it takes no categories and `Rows` have some.
 
     Ordered categories become their positions, others a column each.
@@ -86,7 +86,7 @@ def _encoded(surrogate: Any, rows: Rows) -> Any:
     has_dates = any(rows.dates(j) is not None for j in range(rows.n_columns))
     if not categorical and not has_dates:
         return surrogate
-    orders = {j: _order(rows, j) for j in categorical}
+    orders = {j: _category_order(rows, j) for j in categorical}
     ordered = [j for j in categorical if orders[j] is not None]
     unordered = [j for j in categorical if orders[j] is None]
     positions = OrdinalEncoder(
@@ -99,7 +99,7 @@ def _encoded(surrogate: Any, rows: Rows) -> Any:
         handle_unknown="infrequent_if_exist",
         sparse_output=False,
     )
-    # It leaves numbers as they are, for any data frame and in any version.
+    # This scaler leaves numbers as they are, for any data frame and in any version.
     identity = StandardScaler(with_mean=False, with_std=False)
     if has_dates:
         identity = FunctionTransformer(as_days, feature_names_out="one-to-one")
@@ -145,7 +145,7 @@ def with_exact_sums(
     return np.round(targets / step) * step, weights
 
 
-def _order(rows: Rows, j: int) -> list[Any] | None:
+def _category_order(rows: Rows, j: int) -> list[Any] | None:
     """Categories of an ordered column, or None where they have no order to keep."""
     if not rows.is_ordered(j):
         return None
@@ -172,7 +172,7 @@ def fit_surrogate(
             f"surrogate: the fit of {type(unfrozen(surrogate)).__name__} takes no "
             "sample_weight, and rows have different weights."
         )
-    learner = _encoded(clone(surrogate), rows)
+    learner = _add_encoders(clone(surrogate), rows)
     name = weight_parameter(learner)
     parameters = {} if name is None or (weights == 1).all() else {name: weights}
     if targets.ndim == 2 and not tags_of(surrogate).target_tags.multi_output:
@@ -196,18 +196,18 @@ class SurrogatePredictions:
 
     @property
     def predicts_labels(self) -> bool:
-        """Whether it was fitted to labels."""
+        """Whether the surrogate was fitted to labels."""
         return is_classifier(self.surrogate)
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether it can give probabilities of the model's classes."""
+        """Whether the surrogate can give probabilities of the model's classes."""
         if self.predicts_labels:
             return hasattr(self.surrogate, "predict_proba")
-        return self._of_probabilities and self.why_no_labels() is None
+        return self._has_probability_scale and self.why_no_labels() is None
 
     @property
-    def _of_probabilities(self) -> bool:
+    def _has_probability_scale(self) -> bool:
         """Whether the response is a probability, or an average of labels 0 and 1."""
         return self.response.method in ("predict_proba", "predict")
 
@@ -223,14 +223,14 @@ class SurrogatePredictions:
         return set()
 
     def responses(self, X: Any) -> Any:
-        """Its estimate of the model's responses, (n, k).
+        """The surrogate's estimate of the model's responses, (n, k).
 
-        None if it is a classifier without probabilities of the kind of the response.
+        None for a classifier without probabilities of the kind of the response.
         """
         if not self.predicts_labels:
             values = np.asarray(self.surrogate.predict(X), dtype=np.float64)
             return values.reshape(len(values), -1)
-        if not (self._of_probabilities and self.has_probabilities):
+        if not (self._has_probability_scale and self.has_probabilities):
             return None
         as_probabilities = replace(self.response, method="predict_proba")
         return as_probabilities.read(self.probabilities(X))
@@ -241,7 +241,7 @@ class SurrogatePredictions:
             return np.asarray(self.surrogate.predict(X))
         values = self.responses(X)
         if is_classifier(self.response.estimator):
-            return self._labels(values)
+            return self._likeliest_labels(values)
         return squeeze_outputs(values)
 
     def probabilities(self, X: Any) -> Any:
@@ -254,16 +254,16 @@ class SurrogatePredictions:
             probabilities = np.zeros((len(predicted), len(classes)))
             probabilities[:, columns] = predicted
             return probabilities
-        values, classes = self._signed(self.responses(X)), self.response.classes
+        values, classes = (self._orient(self.responses(X)), self.response.classes)
         if classes is None:
             return np.clip(values, 0, 1)
         if isinstance(classes, list):
-            outputs = zip(_split(values, classes), classes, strict=True)
-            return [_normalised(columns, len(labels)) for columns, labels in outputs]
-        return _normalised(values, len(classes))
+            outputs = zip(_split_outputs(values, classes), classes, strict=True)
+            return [_normalise(columns, len(labels)) for columns, labels in outputs]
+        return _normalise(values, len(classes))
 
     def why_no_labels(self) -> str | None:
-        """Reason why its responses do not determine labels; None if they do."""
+        """Reason why the surrogate's responses determine no labels; None if they do."""
         method, classes = self.response.method, self.response.classes
         if self.predicts_labels:
             return None
@@ -275,23 +275,23 @@ class SurrogatePredictions:
             return f"it was fitted to one output, target={name!r}"
         return None
 
-    def _labels(self, values: NDArray[np.float64]) -> NDArray[Any]:
+    def _likeliest_labels(self, values: NDArray[np.float64]) -> NDArray[Any]:
         """Labels of the largest responses (n, k)."""
-        values, classes = self._signed(values), self.response.classes
+        values, classes = self._orient(values), self.response.classes
         threshold = _THRESHOLDS[str(self.response.method)]
         if classes is None:
             return (values > threshold).astype(np.intp)
         if isinstance(classes, list):
-            outputs = zip(_split(values, classes), classes, strict=True)
-            labels = [_likeliest(*output, threshold) for output in outputs]
+            outputs = zip(_split_outputs(values, classes), classes, strict=True)
+            labels = [_likeliest_class(*output, threshold) for output in outputs]
             return np.stack(labels, axis=1)
-        return _likeliest(values, classes, threshold)
+        return _likeliest_class(values, classes, threshold)
 
-    def _signed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _orient(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Responses of the positive class, where the target is the negative one."""
         if self.response.target != 0 or not _is_binary(self.response.classes):
             return values
-        if self._of_probabilities:
+        if self._has_probability_scale:
             return 1 - values
         if self.response.method == "predict_log_proba":
             return np.log1p(-np.exp(np.minimum(values, -1e-12)))
@@ -302,7 +302,7 @@ def _is_binary(classes: Any) -> bool:
     return classes is not None and not isinstance(classes, list) and len(classes) == 2
 
 
-def _split(
+def _split_outputs(
     values: NDArray[np.float64], classes: list[NDArray[Any]]
 ) -> list[NDArray[np.float64]]:
     """Columns of each output: one for two classes, else one per class."""
@@ -310,7 +310,7 @@ def _split(
     return np.split(values, np.cumsum(widths)[:-1], axis=1)
 
 
-def _likeliest(
+def _likeliest_class(
     values: NDArray[np.float64], classes: NDArray[Any], threshold: float
 ) -> NDArray[Any]:
     """The label with the largest response."""
@@ -324,7 +324,7 @@ def _likeliest(
     return classes[values.argmax(axis=1)]
 
 
-def _normalised(values: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+def _normalise(values: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
     """Responses clipped and scaled to probabilities, in the same order."""
     if n_classes == 2 and values.shape[1] == 1:
         second = np.clip(values, 0, 1)

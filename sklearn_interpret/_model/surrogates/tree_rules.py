@@ -42,7 +42,7 @@ def read_tree(
     Parameters
     ----------
     inner : InnerPredictor
-        Its predictor is a tree.
+        The inner predictor, which is a tree.
     rows : Rows
         Thresholds are rounded as far as none of these rows changes sides.
 
@@ -56,7 +56,7 @@ def read_tree(
         Node of each row.
     """
     columns = inner.columns_of(rows)
-    words = _TreeInWords(inner.predictor.tree_, inner.described(rows), columns)
+    words = _TreeInWords(inner.predictor.tree_, inner.describe_columns(rows), columns)
     nodes = range(words.tree.node_count)
     tests, passes_left = zip(*map(words.test, nodes), strict=True)
     below, above = words.tree.children_left, words.tree.children_right
@@ -93,9 +93,9 @@ class _TreeInWords:
     tree : sklearn.tree._tree.Tree
         The tree.
     described : list of Column
-        Its columns in words.
+        Columns of the tree in words.
     columns : Rows
-        The rows as it gets them.
+        The rows as the tree gets them.
     """
 
     def __init__(self, tree: Any, described: list[Column], columns: Rows) -> None:
@@ -123,27 +123,27 @@ class _TreeInWords:
             return str(column), False
         missing_left = self._has_missing[j] and self.tree.missing_go_to_left[node]
         or_missing = " or missing" if missing_left else ""
-        only = self._only(j, None, threshold)
+        only = self._only_text(j, None, threshold)
         if column.levels is None and only is not None:
             return f"{column.name} = {only}{or_missing}", True
         if column.levels is None:
-            return f"{column.name} ≤ {self._number(j, threshold)}{or_missing}", True
+            return (f"{column.name} ≤ {self._shorten(j, threshold)}{or_missing}", True)
         cut = int(np.floor(threshold)) + 1
         low, high = column.levels[:cut], column.levels[cut:]
         if len(high) == 1 and (missing_left or not self._has_missing[j]):
             return f"{column.name} = {high[0]}", False
         if len(low) == 1 or column.in_order(column.levels) != [*column.levels]:
-            return f"{column.name} = {_any_of(column, low)}{or_missing}", True
+            return f"{column.name} = {_join_by_or(column, low)}{or_missing}", True
         return f"{column.name} ≤ {low[-1]}{or_missing}", True
 
-    def _only(self, j: int, low: float | None, high: float | None) -> str | None:
+    def _only_text(self, j: int, low: float | None, high: float | None) -> str | None:
         """The number within an interval where the rows have two whole ones, as text."""
         if self._columns[j].date_dtype is not None:
             return None
         only = only_number(self._distinct[j], low, high)
         return None if only is None else f"{only:.0f}".replace("-", MINUS)
 
-    def _number(self, j: int, threshold: float) -> str:
+    def _shorten(self, j: int, threshold: float) -> str:
         """A threshold as short as the rows allow."""
         column, values = self._columns[j], self._distinct[j]
         if column.date_dtype is not None:
@@ -168,14 +168,14 @@ class _TreeInWords:
         waiting: list[tuple[int, tuple[_Step, ...]]] = [(0, ())]
         while waiting:
             node, path = waiting.pop()
-            rules[node] = self._rule(path)
+            rules[node] = self._path_text(path)
             left, right = self.tree.children_left[node], self.tree.children_right[node]
             if left != LEAF:
                 waiting.append((left, (*path, _Step(node, went_left=True))))
                 waiting.append((right, (*path, _Step(node, went_left=False))))
         return rules
 
-    def _rule(self, path: tuple[_Step, ...]) -> str:
+    def _path_text(self, path: tuple[_Step, ...]) -> str:
         """A path in words."""
         by_feature: dict[int | str, list[_Step]] = {}
         for step in path:
@@ -184,9 +184,9 @@ class _TreeInWords:
             # Indicators of one feature's categories have its name.
             key = j if column.category is None else column.name
             by_feature.setdefault(key, []).append(step)
-        return " and ".join(map(self._condition, by_feature.values())) or "all rows"
+        return " and ".join(map(self._merge_steps, by_feature.values())) or "all rows"
 
-    def _condition(self, steps: list[_Step]) -> str:
+    def _merge_steps(self, steps: list[_Step]) -> str:
         """All conditions on one feature, as one."""
         columns = [self._columns[self.tree.feature[node]] for node, _ in steps]
         if columns[0].category is not None:
@@ -199,24 +199,24 @@ class _TreeInWords:
         if columns[0].levels is not None:
             text = _levels_text(columns[0], columns[0].levels, low, high)
         else:
-            text = self._interval(columns[0].name, j, low, high)
+            text = self._interval_text(columns[0].name, j, low, high)
         takes_missing = self._has_missing[j] and all(
             bool(self.tree.missing_go_to_left[node]) == went_left
             for node, went_left in steps
         )
         return f"{text} or missing" if takes_missing else text
 
-    def _interval(
+    def _interval_text(
         self, name: str, j: int, low: float | None, high: float | None
     ) -> str:
         """The interval of a number above `low` and up to `high`, as text."""
-        only = self._only(j, low, high)
+        only = self._only_text(j, low, high)
         if only is not None:
             return f"{name} = {only}"
-        lower = "" if low is None else self._number(j, low)
+        lower = "" if low is None else self._shorten(j, low)
         if high is None:
             return f"{name} > {lower}"
-        upper = f"{name} ≤ {self._number(j, high)}"
+        upper = f"{name} ≤ {self._shorten(j, high)}"
         return f"{lower} < {upper}" if lower else upper
 
 
@@ -239,9 +239,9 @@ def _levels_text(
     in_order = column.in_order(levels) == [*levels]
     if len(allowed) > MANY_LABELS and in_order:
         return f"{column.name} from {allowed[0]} to {allowed[-1]}"
-    return f"{column.name} = {_any_of(column, allowed)}"
+    return f"{column.name} = {_join_by_or(column, allowed)}"
 
 
-def _any_of(column: Column, levels: Sequence[str]) -> str:
+def _join_by_or(column: Column, levels: Sequence[str]) -> str:
     """Some levels of a column, joined by "or"."""
     return " or ".join(column.in_order(levels))

@@ -13,7 +13,12 @@ from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
 from sklearn_interpret._model.rows.tables import effect_blocks, with_outputs
 from sklearn_interpret._plotting.axes import add_legend, legend_entries, take_axes
 from sklearn_interpret._plotting.displays import DisplayMixin, FoldsMixin
-from sklearn_interpret._plotting.labels import date_label, date_ticks, literal, wrapped
+from sklearn_interpret._plotting.labels import (
+    date_label,
+    date_ticks,
+    literal,
+    wrap_name,
+)
 from sklearn_interpret._plotting.panels.lines import (
     EFFECT,
     JITTERED,
@@ -53,8 +58,8 @@ def fold_band(
 ) -> dict[str, NDArray[np.float64]]:
     """Folds (n_folds, k, ...), and the learner's band around their mean.
 
-    The axis of outputs may be missing, also from the standard errors of their mean due
-    to the rows. A single fold has no band.
+    `errors` are standard errors of the mean that are due to the rows. `folds` and
+    `errors` may lack the axis of outputs. A single fold has no band.
     """
     effects = np.asarray(folds, dtype=np.float64)
     effects = effects[:, None] if effects.ndim == n_axes + 1 else effects
@@ -80,7 +85,7 @@ def error_band(
 def effect_columns(
     effect: Effect, outputs: Sequence[Any], slope_std: Any = None, **extra: Any
 ) -> list[dict[str, Any]]:
-    """Blocks of columns of one effect, for each output its mean, and then folds.
+    """Blocks of columns of one effect: for each output the mean, then the folds.
 
     Parameters
     ----------
@@ -141,7 +146,7 @@ class PanelDisplay(DisplayMixin, ABC):
         """Text of the bands in the legend."""
         return MODEL_BAND
 
-    def _render(
+    def _render_panels(
         self,
         panels: Sequence[tuple[Panel, Panel | None]],
         ax: Any,
@@ -171,10 +176,10 @@ class PanelDisplay(DisplayMixin, ABC):
             _share_values(main, canvas.main)
         if getattr(self, "response_name", None) == "probability":
             _flatten_rounding(main, canvas.main)
-        self._label(panels, canvas, share_y, again)
+        self._label_panels(panels, canvas, share_y, again)
         _draw_scales(main, artists, canvas)
         self.figure_, self.axes_ = canvas.figure, canvas.axes
-        self._publish(artists, lower)
+        self._set_artists(artists, lower)
         entries = {} if earlier is None else legend_entries(earlier)[0]
         for panel_artists in artists:
             entries |= {**panel_artists.entries, **entries}
@@ -194,7 +199,7 @@ class PanelDisplay(DisplayMixin, ABC):
         integers = [name for name in ("region", "row", "fold") if name in table]
         return table.astype(dict.fromkeys(integers, "Int64"))
 
-    def _label(
+    def _label_panels(
         self,
         panels: Sequence[tuple[Panel, Panel | None]],
         canvas: Canvas,
@@ -220,22 +225,22 @@ class PanelDisplay(DisplayMixin, ABC):
                     ax.set_xlabel("")
                     ax.tick_params(labelbottom=False)
 
-    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
+    def _set_artists(self, artists: list[Artists], lower: list[Artists | None]) -> None:
         for name in self._artist_names:
             setattr(self, f"{name}_", [getattr(panel, name) for panel in artists])
 
 
 class EntryDisplay(PanelDisplay):
-    """Base of displays of effects, each entry that of a feature or of a pair."""
+    """Base of displays of effects; an entry is a feature or a pair of features."""
 
     feature_names: list[Any]
-    # For each entry, or None.
+    # Lists with a value for each entry, or None.
     data: Any
     importances: Any
     categorical: Any = None
 
     @abstractmethod
-    def _effect(self, entry: int) -> Effect:
+    def _entry_effect(self, entry: int) -> Effect:
         """Numbers of one entry, as an `Effect`."""
 
     @property
@@ -252,22 +257,22 @@ class EntryDisplay(PanelDisplay):
         return [entries[i] for i in order]
 
     def _importance(self, entry: int) -> float:
-        """The user's number, else the spread of the effect over its grid."""
+        """The user's importance, else the spread of the effect over its grid."""
         if self.importances is not None and np.isfinite(self.importances[entry]):
             return self.importances[entry]
-        values = self._effect(entry).values
+        values = self._entry_effect(entry).values
         return float(np.nanstd(values)) if np.isfinite(values).any() else 0.0
 
-    def _entry(
+    def _make_effect(
         self, entry: int, places: Any, values: ArrayLike, **fields: Any
     ) -> Effect:
-        """An `Effect` from the arrays of one entry, with an axis of outputs each."""
+        """An `Effect` from the arrays of one entry, which get an axis of outputs."""
         name = self.feature_names[entry]
         names = (name,) if isinstance(name, str) else tuple(name)
         if len(names) == 1:
             places = (places,)
         places = tuple(map(np.asarray, places))
-        levelled = self._levelled(entry, places)
+        levelled = self._are_levels(entry, places)
         data = None if self.data is None else self.data[entry]
         if data is not None and len(names) == 1:
             data = (data,)
@@ -283,7 +288,7 @@ class EntryDisplay(PanelDisplay):
     def _n_axes(self, entry: int) -> int:
         return 1 if isinstance(self.feature_names[entry], str) else 2
 
-    def _levelled(
+    def _are_levels(
         self, entry: int, places: tuple[NDArray[Any], ...]
     ) -> tuple[bool, ...]:
         if self.categorical is None:
@@ -302,7 +307,7 @@ def earlier_legend(canvas: Canvas) -> Legend | None:
 
 
 def _rank_in_legend(text: str) -> int:
-    """Lines come first, then what surrounds them, then what marks the data."""
+    """Rank of an entry: lines first, then bands and folds, then marks of the data."""
     if text in (VALUES, SHARES, ROWS, JITTERED, NO_ROWS):
         return 2
     return int(text.startswith(OWNERS) or text.endswith((" folds", " band")))
@@ -314,7 +319,7 @@ def _share_values(panels: list[Panel], axes: list[Axes]) -> None:
     alike = [(side, ax) for side, ax in pairs if side is not None]
     if len(alike) < 2:
         return
-    for side, ax in alike:  # a display before has held the range
+    for side, ax in alike:  # an earlier display may have fixed the range
         ax.autoscale(axis=side)
     limits = [getattr(ax, f"get_{side}lim")() for side, ax in alike]
     for side, ax in alike:
@@ -338,6 +343,6 @@ def _draw_scales(panels: Sequence[Any], artists: list[Artists], canvas: Canvas) 
         if artists[i].scale is not None:
             pair = [ax for ax in (canvas.main[i], canvas.below[i]) if ax]
             name = date_label(panel.shades.name, panel.shades.dates)
-            bar = draw_colour_bar(pair, artists[i].scale, literal(wrapped(name)))
+            bar = draw_colour_bar(pair, artists[i].scale, literal(wrap_name(name)))
             date_ticks(bar.ax, panel.shades.dates, "y")
             artists[i].colorbars = bar

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.dates import days, is_date
-from sklearn_interpret._plotting.axes import Slot, Style, letters_along, merged_style
+from sklearn_interpret._plotting.axes import Slot, Style, letters_along, merge_styles
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     PALETTE,
     feature_map,
     ink,
-    seen,
     shade,
+    stand_out,
     unused_colours,
 )
 from sklearn_interpret._plotting.curves import (
@@ -46,9 +46,9 @@ from sklearn_interpret._plotting.labels import (
     thinned_text,
     tidy_number_ticks,
     two_lines,
-    wrapped,
+    wrap_name,
 )
-from sklearn_interpret._plotting.points import draw_positions, jittered
+from sklearn_interpret._plotting.points import draw_positions, jitter_positions
 from sklearn_interpret._plotting.surfaces import (
     cell_bounds,
     colour_scale,
@@ -97,7 +97,7 @@ class PlotOptions:
     learner_text: str = LEARNER_BAND
     order: str = "levels"
     kind: str = "curves"
-    outputs: Any = None  # positions of those drawn together as lines
+    outputs: Any = None  # positions of the outputs that are drawn as lines of a panel
     line_kw: Style | None = None
     band_kw: Style | None = None
     fold_kw: Style | None = None
@@ -110,7 +110,7 @@ class PlotOptions:
 
     @classmethod
     def of_arguments(cls, arguments: dict[str, Any]) -> PlotOptions:
-        """Those options that are among the arguments of a `plot`."""
+        """The options among the arguments of a `plot`; others have their defaults."""
         names = cls.__dataclass_fields__
         return cls(**{name: arguments[name] for name in names & arguments.keys()})
 
@@ -166,18 +166,18 @@ class Series:
     folds: NDArray[np.float64] | None = None
     label: Any = None
     colour: Any = None
-    dates: np.dtype[Any] | None = None  # dtype of the dates that x are the days of
+    dates: np.dtype[Any] | None = None  # dtype of dates; x has their days
     as_points: bool = False  # whether there is nothing between the points
 
-    def changed(
+    def map_y(
         self, change: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     ) -> Series:
-        """The line with its numbers along y changed."""
+        """The line, with a function applied to its numbers along y."""
         arrays = {name: getattr(self, name) for name in ("y", "low", "high")}
-        changed: dict[str, Any] = {
+        mapped: dict[str, Any] = {
             name: change(each) for name, each in arrays.items() if each is not None
         }
-        return replace(self, **changed)
+        return replace(self, **mapped)
 
 
 @dataclass(frozen=True)
@@ -186,16 +186,16 @@ class Effect:
 
     names: tuple[str, ...]  # one or two features
     places: tuple[NDArray[Any], ...]  # the points of each: values or levels
-    levelled: tuple[bool, ...]  # which of them are categories
+    levelled: tuple[bool, ...]  # which features are categories
     values: NDArray[np.float64]  # (k, G) or (k, G1, G2): the effect
     low: NDArray[np.float64] | None = None  # lower ends of the bands
     high: NDArray[np.float64] | None = None  # upper ends of the bands
     # (n_folds, k, ...): the effect of each fold's model.
     folds: NDArray[np.float64] | None = None
     data: tuple[NDArray[Any], ...] | None = None  # the features' values in the data
-    # Ends of cells, where values belong to these.
+    # Ends of cells, if values belong to cells.
     bounds: tuple[NDArray[Any], ...] | None = None
-    # Which of them are ordered by similarity.
+    # Which features have levels that are ordered by similarity.
     by_similarity: tuple[bool, ...] = (False, False)
     # Weight of the rows in a pair's cells.
     counts: NDArray[np.float64] | None = None
@@ -210,7 +210,7 @@ class Effect:
         """Levels in an order, and whether they are ordered by similarity."""
         if order == "levels" or self.levels is None:
             return self.levels, self.by_similarity[0]
-        # The order of the output that varies most.
+        # Levels are in the order of the output that varies most.
         varied = self.values[np.argmax(spreads(self.values))]
         return self.levels[np.argsort(-varied, kind="stable")], False
 
@@ -226,22 +226,22 @@ class Effect:
             mask = np.pad(mask, ((0, 0), (1, 0))) | np.pad(mask, ((0, 0), (0, 1)))
         return mask
 
-    def swapped(self) -> Effect:
+    def swap_features(self) -> Effect:
         """The effect of a pair, with its features in the other order."""
-        swapped_fields = self._changed(lambda values: values.swapaxes(1, 2))
+        swapped_fields = self._map_values(lambda values: values.swapaxes(1, 2))
         for name in ("names", "places", "levelled", "data"):
             swapped_fields[name] = getattr(self, name) and getattr(self, name)[::-1]
         return replace(self, **swapped_fields)
 
     def by_level(self, output: int) -> Effect:
         """One output of a pair, as a curve for each level of the second feature."""
-        curve_fields = self._changed(lambda values: values[output].T)
+        curve_fields = self._map_values(lambda values: values[output].T)
         for name in ("names", "places", "levelled"):
             curve_fields[name] = getattr(self, name)[:1]
         return replace(self, **curve_fields)
 
-    def _changed(self, change: Callable[..., Any]) -> dict[str, Any]:
-        """The values and the ends of their bands, changed."""
+    def _map_values(self, change: Callable[..., Any]) -> dict[str, Any]:
+        """The values and the ends of their bands, with a function applied to them."""
         arrays = {name: getattr(self, name) for name in ("values", "low", "high")}
         return {n: change(each) for n, each in arrays.items() if each is not None}
 
@@ -298,7 +298,7 @@ class Shades:
         return self.values.dtype if is_date(self.values) else None
 
     def colours(self, ax: Axes) -> list[ColorType]:
-        """A colour for each value; grey for missing ones and levels beyond those."""
+        """A colour for each value; grey for missing values and levels without one."""
         if self.levels is None:
             low, high = self.limits
             shares = (days(self.values) - low) / ((high - low) or 1.0)
@@ -318,7 +318,7 @@ class Shades:
         if len(self.levels) > len(PALETTE):
             palette["others"] = NEUTRAL_COLOUR
         return {
-            f"{self.name}: {text}": Line2D([], [], color=seen(colour, ax))
+            f"{self.name}: {text}": Line2D([], [], color=stand_out(colour, ax))
             for text, colour in palette.items()
         }
 
@@ -443,7 +443,7 @@ class LinePanel:
         colours = [colour] if shades is None else shades.colours(ax)
         artists.curves = draw_curves(ax, x, curves, colours, style, across=self.across)
         if shades is None:
-            handle = Line2D([], [], color=seen(colour, ax), alpha=0.6, linewidth=1)
+            handle = Line2D([], [], color=stand_out(colour, ax), alpha=0.6, linewidth=1)
             artists.entries[f"{len(curves)} rows"] = handle
             return
         if self.has_bar:
@@ -531,7 +531,7 @@ class LinePanel:
     def _draw_data(
         self, ax: Axes, data: NDArray[Any], style: Style | None, artists: Artists
     ) -> None:
-        """Mark the data, unless another display has done so."""
+        """Mark the data, unless another display has marked them."""
         text = SHARES if self.has_levels else VALUES
         if any(lines.get_label() == text for lines in ax.collections):
             return
@@ -548,7 +548,7 @@ class LinePanel:
         artists.entries[text] = rug_handle(artists.rug, across=self.across)
 
     def _name_levels(self, ax: Axes, *, again: bool) -> None:
-        """Name the levels; refuse other ones than another display has."""
+        """Name the levels; refuse levels that differ from an earlier display's."""
         side = "y" if self.across else "x"
         axis = getattr(ax, f"{side}axis")
         before = [text.get_text() for text in axis.get_ticklabels()]
@@ -575,7 +575,7 @@ class LinePanel:
         most = letters_along(ax, int(not self.across))
         values = two_lines(self.quantity, self.response, most)
         width = min(letters_along(ax, int(self.across)), NAME_WIDTH)
-        name = literal(wrapped(date_label(self.name, self.dates), width))
+        name = literal(wrap_name(date_label(self.name, self.dates), width))
         name += BY_SIMILARITY if self.by_similarity else ""
         if self.has_levels:
             axis = ax.yaxis if self.across else ax.xaxis
@@ -692,13 +692,15 @@ class SurfacePanel:
             bounds = days(self.effect.bounds[side])
             if bounds[0] < bounds[1]:
                 return bounds
-        # A first cell without width gets one, to be visible.
+        # A first cell without width gets a width, to be visible.
         return cell_bounds(self._places[side])
 
     def _positions(self, side: int, values: NDArray[Any]) -> NDArray[np.float64]:
         if not self.effect.levelled[side]:
             return days(values)
-        return jittered(level_places(values, self.effect.places[side]), seed=side)
+        return jitter_positions(
+            level_places(values, self.effect.places[side]), seed=side
+        )
 
     def tidy_numbers(self, ax: Axes) -> None:
         """Few ticks on a small panel of a grid."""
@@ -713,7 +715,7 @@ class SurfacePanel:
             date_label(name, self._date_dtype(side))
             for side, name in enumerate(self.effect.names)
         ]
-        second = wrapped(names[1], min(most, NAME_WIDTH))
+        second = wrap_name(names[1], min(most, NAME_WIDTH))
         name_axes(ax, names[0], literal(second))
         for side, axis in enumerate((ax.xaxis, ax.yaxis)):
             text = axis.get_label_text()
@@ -731,7 +733,7 @@ def level_text(level: object) -> str:
 
 
 def level_places(values: Iterable[Any], levels: Iterable[Any]) -> NDArray[np.float64]:
-    """Position among `levels` of each value, as floats; NaN for others."""
+    """Position of each value among `levels`, as floats; NaN for other values."""
     codes = {label_key(level): code for code, level in enumerate(levels)}
     return np.array([codes.get(label_key(v), np.nan) for v in values], dtype=float)
 
@@ -745,7 +747,7 @@ def _line_style(style: Style | None) -> dict[str, str]:
     """Style of a line under matplotlib's full names."""
     from matplotlib.lines import Line2D
 
-    return merged_style({}, style, Line2D)
+    return merge_styles({}, style, Line2D)
 
 
 def levels_height(n_levels: int) -> float:

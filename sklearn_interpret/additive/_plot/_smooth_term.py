@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.axes import letters_along
-from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, colours, shade, stand_out
 from sklearn_interpret._plotting.curves import FEW_POINTS, draw_thin_lines
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.panels.displays import EntryDisplay, effect_columns
@@ -30,7 +30,7 @@ from sklearn_interpret._plotting.panels.lines import (
 from sklearn_interpret._plotting.points import (
     clipped_range,
     draw_points,
-    jittered,
+    jitter_positions,
     point_area,
 )
 from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
@@ -51,10 +51,11 @@ if TYPE_CHECKING:
 LEVEL = 0.95  # of the bands
 # Largest number of rows whose data and residuals a display keeps.
 MAX_DATA_ROWS = 5000
-# Share of the partial residuals in each tail that does not widen the axes: those of
+# Share of the partial residuals in each tail that does not widen the axes: residuals of
 # rare classes are huge.
 TAIL = 0.01
-# Share of the range of x: where points of a curve are farther apart, `fit` saw no rows.
+# `fit` saw no rows between points of a curve that are farther apart than this share of
+# the range of x.
 WIDE_STEP = 0.1
 # Characters of a label of a panel in a grid.
 LABEL_WIDTH = 28
@@ -67,7 +68,7 @@ class TermPanel(LinePanel):
     # For each line, the feature's values and the residuals.
     residuals: Sequence[tuple[NDArray[Any], NDArray[np.float64]]] = ()
     # Residuals extend the axes by at most this multiple of the range of the lines:
-    # those of log-odds are far away, and would flatten the lines.
+    # residuals of log-odds are far away, and would flatten the lines.
     residual_reach: float = np.inf
 
     def draw(self, ax: Axes, options: PlotOptions) -> Artists:
@@ -95,13 +96,13 @@ class TermPanel(LinePanel):
         if is_gap.any() and not are_few:
             # Between two gaps a point has no line, and is drawn as a point.
             isolated = np.append(True, is_gap) & np.append(is_gap, True)
-            points = replace(series.changed(lambda y: y[isolated]), as_points=True)
+            points = replace(series.map_y(lambda y: y[isolated]), as_points=True)
             super()._draw_series(
                 ax, points, x[isolated], colour, style, options, Artists()
             )
             ends = np.flatnonzero(is_gap) + 1
             x = np.insert(x, ends, np.nan)
-            series = series.changed(lambda y: np.insert(y, ends, np.nan))
+            series = series.map_y(lambda y: np.insert(y, ends, np.nan))
         super()._draw_series(ax, series, x, colour, style, options, artists)
 
     def _draw_residuals(
@@ -117,11 +118,11 @@ class TermPanel(LinePanel):
             point_style: Style = {"s": point_area(n_points), "linewidth": 0}
             point_style["zorder"] = 1.2
             point_style["color"] = (
-                shade(ax, 0.45) if is_only_line else seen(line.get_color(), ax)
+                shade(ax, 0.45) if is_only_line else stand_out(line.get_color(), ax)
             )
             point_style["alpha"] = 0.5
             if self.levels is not None:
-                x = jittered(level_places(x, self.levels), seed)
+                x = jitter_positions(level_places(x, self.levels), seed)
             limits = ax.dataLim.frozen()
             horizontal, vertical = (y, x) if self.across else (x, y)
             points = draw_points(ax, horizontal, vertical, style, **point_style)
@@ -302,17 +303,17 @@ default=None
             X = step.transform(X)
         if y is not None and X is None:
             raise ValueError("Partial residuals belong to rows: pass X with y.")
-        outputs, output_names = _outputs(model, target)
+        outputs, output_names = _resolve_outputs(model, target)
         if terms is None:
             selected = list(range(len(model.term_names_)))
         else:
             selected = terms if isinstance(terms, list) else [terms]
-            selected = [model._position(term) for term in selected]
+            selected = [model._term_position(term) for term in selected]
         if not selected:
             raise ValueError("terms=[] names no term to show.")
-        curves = [_curve(model, term, outputs) for term in selected]
+        curves = [_term_curve(model, term, outputs) for term in selected]
         dofs = np.reshape(model.effective_dof_, (-1, len(model.term_names_)))
-        names = [model._features(term) for term in selected]
+        names = [model._names_of_features(term) for term in selected]
         display = cls(
             [curve.values for curve in curves],
             [curve.effects for curve in curves],
@@ -323,7 +324,7 @@ default=None
             effective_dof=dofs[np.ix_(outputs, selected)],
             output_names=output_names,
             response_name=RESPONSES[model._link],
-            **({} if X is None else _of_rows(model, X, y, selected, outputs)),
+            **({} if X is None else _row_arrays(model, X, y, selected, outputs)),
         )
         name = getattr(y, "name", None)
         if target_name is None and isinstance(name, str):
@@ -405,13 +406,17 @@ default=None
             selected_effects = [np.ravel(self.effects[term]) for term in selected]
             limits = colour_limits(np.concatenate(selected_effects), True)
         panels = [
-            (panel, None) for term in selected for panel in self._panels(term, limits)
+            (panel, None)
+            for term in selected
+            for panel in self._entry_panels(term, limits)
         ]
-        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
+        self._render_panels(
+            panels, ax, options, n_cols=n_cols, share_y=share_y, note=note
+        )
         return self
 
-    def _effect(self, entry: int) -> Effect:
-        effect = self._entry(entry, self.values[entry], self.effects[entry])
+    def _entry_effect(self, entry: int) -> Effect:
+        effect = self._make_effect(entry, self.values[entry], self.effects[entry])
         if self.standard_errors is None:
             return effect
         errors = with_outputs(self.standard_errors[entry], self._n_axes(entry))
@@ -419,13 +424,17 @@ default=None
         low, high = effect.values - half_widths, effect.values + half_widths
         return replace(effect, low=low, high=high)
 
-    def _residuals(self, term: int, n_outputs: int) -> NDArray[np.float64] | list[Any]:
+    def _output_residuals(
+        self, term: int, n_outputs: int
+    ) -> NDArray[np.float64] | list[Any]:
         """Partial residuals (n_outputs, n), or None for each output."""
         if self.residuals is None:
             return [None] * n_outputs
         return np.reshape(self.residuals[term], (n_outputs, -1))
 
-    def _text(self, names: tuple[str, ...], term: int, outputs: int | slice) -> str:
+    def _term_text(
+        self, names: tuple[str, ...], term: int, outputs: int | slice
+    ) -> str:
         """The term with its effective degrees of freedom."""
         if self.effective_dof is None:
             return f"s({':'.join(names)})"
@@ -441,15 +450,17 @@ default=None
         """Name of the sum of the terms."""
         return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
 
-    def _panels(self, term: int, limits: tuple[float, float] | None) -> list[Panel]:
-        """Panels of a term; colours have the limits of all terms, or None for own."""
-        effect = self._effect(term)
+    def _entry_panels(
+        self, term: int, limits: tuple[float, float] | None
+    ) -> list[Panel]:
+        """Panels of a term; `limits` of colours are None for a term's own."""
+        effect = self._entry_effect(term)
         n_outputs, names = len(effect.values), effect.names
-        residuals = self._residuals(term, n_outputs)
+        residuals = self._output_residuals(term, n_outputs)
         if len(names) == 1:
             return [self._one_way_panel(term, effect, residuals)]
         if effect.levelled == (True, False):  # the number goes along x
-            effect = effect.swapped()
+            effect = effect.swap_features()
         n_levels = len(effect.places[1])
         by_level = effect.levelled == (False, True) and n_levels <= len(PALETTE)
         limits = limits or colour_limits(effect.values, True)
@@ -457,7 +468,7 @@ default=None
         for output in range(n_outputs):
             texts = {
                 "quantity": self._response_text(output),
-                "response": self._text(names, term, output),
+                "response": self._term_text(names, term, output),
             }
             if by_level:
                 points = residuals[output]
@@ -477,12 +488,12 @@ default=None
             points = [
                 (effect.data[0], output_residuals) for output_residuals in residuals
             ]
-        return self._lines(
+        return self._make_term_panel(
             effect,
             self._named_outputs(n_outputs),
             points,
             quantity=self._response_text(0 if n_outputs == 1 else None),
-            response=self._text(effect.names, term, slice(None)),
+            response=self._term_text(effect.names, term, slice(None)),
             missing=self.missing_effects and self.missing_effects[term],
         )
 
@@ -503,9 +514,9 @@ default=None
         names = self.output_names or []
         title = names[output] if len(names) > 1 else None
         lines = effect.by_level(output)
-        return self._lines(lines, labels, points, title=title, **texts)
+        return self._make_term_panel(lines, labels, points, title=title, **texts)
 
-    def _lines(
+    def _make_term_panel(
         self,
         effect: Effect,
         labels: Sequence[Any],
@@ -544,7 +555,7 @@ default=None
         """
         blocks = []
         for term in range(self._n_entries):
-            effect = self._effect(term)
+            effect = self._entry_effect(term)
             outputs = self._named_outputs(len(effect.values))
             name = ":".join(effect.names)
             blocks += effect_columns(effect, outputs, term=name)
@@ -552,10 +563,10 @@ default=None
         return table.drop(columns=["feature", "feature2"], errors="ignore")
 
 
-def _outputs(
+def _resolve_outputs(
     model: BaseGAM, target: bool | str | None
 ) -> tuple[list[int], list[Any] | None]:
-    """Positions of the linear predictors that are shown, and their classes if any."""
+    """Positions of the linear predictors that are shown, and their classes or None."""
     labels = getattr(model, "classes_", np.empty(0)).tolist()
     labels = labels[1:] if len(labels) == 2 else labels
     outputs = list(range(np.size(model.intercept_)))
@@ -573,8 +584,8 @@ class _Curve(NamedTuple):
     missing_effects: NDArray[np.float64] | None  # of a missing value, (n_outputs,)
 
 
-def _curve(model: BaseGAM, term: int, outputs: list[int]) -> _Curve:
-    """A term of a fitted model, as it is drawn."""
+def _term_curve(model: BaseGAM, term: int, outputs: list[int]) -> _Curve:
+    """The curve or surface of a term of a fitted model."""
     fitted = model._terms[term]
     axes = fitted.axes()
     shape = (len(outputs), *map(len, axes))
@@ -590,10 +601,10 @@ def _curve(model: BaseGAM, term: int, outputs: list[int]) -> _Curve:
     return _Curve(axes if more_columns else axes[0], effects, errors, missing)
 
 
-def _of_rows(
+def _row_arrays(
     model: BaseGAM, X: Any, y: Any, terms: list[int], outputs: list[int]
 ) -> dict[str, Any]:
-    """Data, residuals and importances of the terms, of some of the rows."""
+    """Data, residuals and importances of the terms at some of the rows."""
     rows = as_rows(X)
     check_consistent_length(rows.native, y)
     if rows.n_rows > MAX_DATA_ROWS:

@@ -20,7 +20,11 @@ from sklearn_interpret._plotting.colours import DIVERGING_MAP
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
-from sklearn_interpret._plotting.images import check_image_shape, draw_image, drawable
+from sklearn_interpret._plotting.images import (
+    as_drawable_image,
+    check_image_shape,
+    draw_image,
+)
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, NICE_STEPS, literal
 from sklearn_interpret._plotting.ranked_bars import (
     draw_ranked_bars,
@@ -45,7 +49,7 @@ if TYPE_CHECKING:
 _BARS_WIDTH = 7.0
 _IMAGE_WIDTH = 2.9
 _LABELS_HEIGHT = 1.6
-# Inches: narrower images have small titles.
+# Inches: images that are narrower have titles in a smaller font.
 _NARROW_IMAGE_WIDTH = 1.7
 
 
@@ -190,7 +194,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             texts = [f"{text} ({name} {score})" for text, score in pairs]
         return label, texts
 
-    def _failed(self, row: int, indices: NDArray[np.intp]) -> list[Any]:
+    def _failure_lines(self, row: int, indices: NDArray[np.intp]) -> list[Any]:
         """Why no row satisfies the target, in words; empty if one was found."""
         if len(indices) and self.explanation.valid[indices[0]]:
             return []
@@ -199,10 +203,10 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         status = self.explanation.status[row]
         return [f"{status}: {reason}" if reason else str(status)]
 
-    def _changes(
+    def _largest_changes(
         self, indices: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """The changed features, those that move farthest first, and how far."""
+        """The changed features and their moves, the farthest moves first."""
         if not len(indices):
             return np.empty(0, dtype=np.intp), np.empty(0)
         (moves,) = self.explanation.perturbations[indices]
@@ -216,7 +220,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             moves = moves / spreads
         moves = np.nan_to_num(moves)  # a category has no size
         features = np.flatnonzero(self.explanation.changed[indices[0]])
-        # Equal ones, to rounding, in the order of the table.
+        # Moves that are equal to rounding stay in the order of the table.
         order = np.argsort(-np.abs(moves[features]).round(9), kind="stable")
         return features[order], moves[features[order]]
 
@@ -229,10 +233,10 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         style: Style | None,
     ) -> None:
         """A bar for each changed feature, with its values before and after."""
-        features, moves = self._changes(indices)
+        features, moves = self._largest_changes(indices)
         n_changed = len(features)
         features, moves = features[:max_entries], moves[:max_entries]
-        lines = self._title(row, indices) + self._failed(row, indices)
+        lines = self._title(row, indices) + self._failure_lines(row, indices)
         if len(features) < n_changed:
             lines.append(f"(the {len(features)} largest of {n_changed} changes)")
         own_figure = ax is None
@@ -249,25 +253,27 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             note_empty(ax, text)
             ax.set_axis_off()
             return
-        texts = self._texts(row, indices, features)
+        texts = self._change_texts(row, indices, features)
         self.bars_, _ = draw_ranked_bars(ax, names, moves, style, texts=texts)
         unit = "" if self.spreads is None else " (standard deviations)"
         ax.set_xlabel(f"Perturbation{unit}")
 
-    def _texts(
+    def _change_texts(
         self, row: int, indices: NDArray[np.intp], features: NDArray[np.intp]
     ) -> list[str]:
         """Values of features before and after, as exact as they differ."""
         before, after = as_rows(self.explanation.data), as_rows(self.explanation.rows)
         texts = []
         for j in features.tolist():
-            pair = before.displayed(j)[row], after.displayed(j)[indices[0]]
-            ends = [value_text(value) for value in pair]
-            if before.displayed(j).dtype.kind == "f" and np.isfinite(pair).all():
-                change = abs(float(pair[1]) - float(pair[0]))
+            values = before.displayed(j)[row], after.displayed(j)[indices[0]]
+            value_texts = [value_text(value) for value in values]
+            if before.displayed(j).dtype.kind == "f" and np.isfinite(values).all():
+                change = abs(float(values[1]) - float(values[0]))
                 if change % 1:
-                    ends = [number_beside(float(value), 10 * change) for value in pair]
-            texts.append(" → ".join(ends))
+                    value_texts = [
+                        number_beside(float(value), 10 * change) for value in values
+                    ]
+            texts.append(" → ".join(value_texts))
         return texts
 
     def _draw_images(self, ax: Axes, row: int, indices: NDArray[np.intp]) -> None:
@@ -282,8 +288,8 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             _IMAGE_WIDTH if canvas.own_figure else axes_inches(canvas.main[0])[0]
         )
         size = "medium" if panel_width > _NARROW_IMAGE_WIDTH else "x-small"
-        # On one scale.
-        before, after = np.split(drawable(np.concatenate([before, after])), 2)
+        # Both images have one scale.
+        before, after = np.split(as_drawable_image(np.concatenate([before, after])), 2)
         low, high = colour_limits(change, True)
         diverging = {"cmap": DIVERGING_MAP, "vmin": low, "vmax": high}
         images: Any = (before, {}), (change, diverging), (after, {})
@@ -291,7 +297,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             canvas.main, images, titles, strict=True
         ):
             self.images_.append(draw_image(panel, image, **style))
-            text = "\n".join(fill(line, _letters(panel_width)) for line in lines)
+            text = "\n".join(fill(line, _line_length(panel_width)) for line in lines)
             panel.set_title(literal(text), fontsize=size)
         self._draw_bar()
 
@@ -314,15 +320,16 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return before, after, change.mean(axis=2) if change.ndim == 3 else change
 
     def _titles(self, row: int, indices: NDArray[np.intp]) -> list[list[str]]:
-        """Titles of the images: those of the row and of the result have the answers."""
-        first, last = [self._of_row("image")], ["result"]
-        if self._failed(row, indices):
-            last = [f"result ({self.explanation.status[row]})"]
+        """Lines above each image; answers stand above the row and the result."""
+        row_lines, result_lines = [self._of_row("image")], ["result"]
+        if self._failure_lines(row, indices):
+            result_lines = [f"result ({self.explanation.status[row]})"]
         if self.explanation.original_predictions is not None:
             label, texts = self._responses(row, indices)
-            for lines, text in zip((first, last), texts, strict=False):
+            for lines, text in zip((row_lines, result_lines), texts, strict=False):
                 lines += f"{label}: {text}".replace(" (", "\n(").split("\n")
-        return [first, ["perturbation", self._distances(row, indices)], last]
+        perturbation_lines = ["perturbation", self._distances(row, indices)]
+        return [row_lines, perturbation_lines, result_lines]
 
     def _draw_bar(self) -> None:
         """The scale of the perturbation, below it."""
@@ -330,7 +337,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
         height, width = self.images_[1].get_array().shape
         bounds = [0.05, -0.11 * width / height, 0.9, 0.05 * width / height]
-        # Within the panel's own axes: outside of these it would shift the image.
+        # Within the panel's axes: a bar outside of them would shift the image.
         self.colour_bar_ = bar = self.figure_.colorbar(
             self.images_[1],
             cax=self.axes_[1].inset_axes(bounds, label="<colorbar>"),
@@ -356,7 +363,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         """
         self._pandas()
         row = self._position()
-        features, moves = self._changes(
+        features, moves = self._largest_changes(
             np.flatnonzero(self.explanation.origin == row)[:1]
         )
         table = self.explanation[[row]].to_frame()
@@ -366,6 +373,6 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return table.reset_index(drop=True)
 
 
-def _letters(inches: float) -> int:
-    """Number of letters that have room; at least those of a word."""
+def _line_length(inches: float) -> int:
+    """Number of letters that have room; at least the letters of a long word."""
     return max(int(CHARACTERS_PER_INCH * inches), 16)

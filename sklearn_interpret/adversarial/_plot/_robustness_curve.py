@@ -15,7 +15,7 @@ from sklearn_interpret._plotting.colours import PALETTE, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.panels.lines import LEARNER_BAND
-from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers, check_same_in_folds
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.sources import Data
 
-# Most points of the curve of a search: with more, its steps are narrower than a line.
+# Largest number of points of a curve: with more, its steps are narrower than a line.
 _MAX_SIZES = 101
 
 
@@ -34,7 +34,7 @@ class _Curve(NamedTuple):
     sizes: NDArray[np.float64]
     scores: NDArray[np.float64]
 
-    def at(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores_at(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores at some sizes: a score stays until the next size at which it falls."""
         return self.scores[np.searchsorted(self.sizes, sizes, side="right") - 1]
 
@@ -155,7 +155,11 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         """The display of the curve of each attack on its rows."""
         asked_sizes = None if sizes is None else np.unique(sizes).tolist()
         curves = [
-            _Curve(*attack._curve(data.X, data.y, asked_sizes, data.sample_weight))
+            _Curve(
+                *attack._sizes_and_scores(
+                    data.X, data.y, asked_sizes, data.sample_weight
+                )
+            )
             for attack, data in zip(attacks, fold_data, strict=True)
         ]
         all_sizes = np.unique(np.concatenate([curve.sizes for curve in curves]))
@@ -163,7 +167,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             shares = np.linspace(0, 1, _MAX_SIZES)
             quantiles = np.quantile(all_sizes, shares, method="inverted_cdf")
             all_sizes = np.unique(quantiles)
-        scores = [curve.at(all_sizes) for curve in curves]
+        scores = [curve.scores_at(all_sizes) for curve in curves]
         name = "Accuracy under attack"
         if not is_classifier(attacks[0].estimator_):
             name = "Share of rows that withstand the attack"
@@ -206,13 +210,13 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             Scores that do not fit the sizes.
         """
         sizes, scores = self._arrays()
-        ax = self._take(ax)
+        ax = self._take_axes(ax)
         (colour,) = unused_colours([PALETTE[0]], ax)
         mean, label = scores.mean(axis=0), self.label
         self.line_ = draw_line(ax, sizes, mean, colour, line_kw)
         self.fold_lines_, self.band_ = [], None
         if len(scores) > 1:
-            line_colour, (low, high) = self.line_.get_color(), self._ends(scores)
+            line_colour, (low, high) = self.line_.get_color(), self._band_ends(scores)
             self.fold_lines_ = draw_thin_lines(ax, sizes, scores, line_colour, None)
             self.band_ = draw_band(ax, sizes, low, high, line_colour, band_kw)
             n_folds = f"{len(scores)} folds"
@@ -223,14 +227,12 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
 
     def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Sizes (n,) and scores (n_folds, n), checked."""
-        sizes = checked_numbers(self.sizes, "sizes", [(None,)], "a curve")
+        sizes = check_numbers(self.sizes, "sizes", [(None,)], "a curve")
         shapes, owner = [sizes.shape, (None, *sizes.shape)], f"{len(sizes)} sizes"
-        return sizes, np.atleast_2d(
-            checked_numbers(self.scores, "scores", shapes, owner)
-        )
+        return sizes, np.atleast_2d(check_numbers(self.scores, "scores", shapes, owner))
 
-    def _ends(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Ends of the learner's band, within the range of shares."""
+    def _band_ends(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Ends of the learner's band, cut to the range from 0 to 1."""
         mean, on_test_rows = scores.mean(axis=0), self._on_test_rows
         reach = learner_half_width(scores, self._splits, on_test_rows=on_test_rows)
         return np.clip([mean - reach, mean + reach], 0, 1)
@@ -266,7 +268,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         sizes, scores = self._arrays()
         blocks = [{"size": sizes, "score": scores.mean(axis=0)}]
         if len(scores) > 1:
-            blocks[0] |= zip(("low", "high"), self._ends(scores), strict=True)
+            blocks[0] |= zip(("low", "high"), self._band_ends(scores), strict=True)
             for fold, fold_scores in enumerate(scores):
                 blocks.append({"size": sizes, "score": fold_scores, "fold": fold})
         return self._frame(*blocks, integer_column="fold")

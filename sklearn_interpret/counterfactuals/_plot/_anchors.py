@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations import Condition
 
-MOST_LINES = 14  # of a text; a longer one ends in an ellipsis
+MOST_LINES = 14  # of a text; a longer text ends in an ellipsis
 _ALWAYS = "always: the rule has no conditions"
 
 
@@ -167,7 +167,7 @@ class AnchorsDisplay(FeaturesDisplay):
                 background,
                 condition.feature,
                 condition.name,
-                [value, *_ends(condition)],
+                [value, *_interval_ends(condition)],
             )
             for condition, value in zip(rule, values, strict=True)
         ]
@@ -181,18 +181,18 @@ class AnchorsDisplay(FeaturesDisplay):
         ):
             # A single row has no distribution.
             column.draw(panel, 0.0 if background.n_rows == 1 else 1.0)
-            self._mark(panel, column, condition, value, span_kw)
+            self._mark_condition(panel, column, condition, value, span_kw)
         return self
 
     def _values_of_row(self, row: int) -> list[float]:
-        """The row's own value of the feature of each condition."""
+        """The value of the row in the feature of each condition."""
         data = as_rows(self.explanation.data)
         return [
             data.displayed(condition.feature)[row]
             for condition in self.explanation.rules[row]
         ]
 
-    def _mark(
+    def _mark_condition(
         self,
         ax: Axes,
         column: FeatureColumn,
@@ -200,7 +200,7 @@ class AnchorsDisplay(FeaturesDisplay):
         value: float,
         style: Style | None,
     ) -> None:
-        """Colour the values that satisfy the condition, and mark the row's own."""
+        """Colour the values that satisfy the condition, and mark the row's value."""
         left, right = ax.get_xlim()
         low = left if condition.low is None else days(condition.low)
         high = right if condition.high is None else days(condition.high)
@@ -245,7 +245,7 @@ class AnchorsDisplay(FeaturesDisplay):
         title = self._title(row) + ([] if rule else [_ALWAYS])
         self.texts_, *_ = draw_text(
             lambda size: self._take_grid(ax, 1, 1, size).main[0],
-            _marked(text, rule),
+            _mark_words(text, rule),
             title,
             colour_of=lambda ax, _: tint(ax, PALETTE[0]),
             most_lines=MOST_LINES,
@@ -276,21 +276,21 @@ class AnchorsDisplay(FeaturesDisplay):
         return self._frame(columns)
 
 
-def _ends(condition: Condition) -> list[Any]:
+def _interval_ends(condition: Condition) -> list[Any]:
     """Ends of the interval of a condition, which the axis has to show."""
     return [end for end in (condition.low, condition.high) if end is not None]
 
 
 def _are_texts(X: Any) -> bool:
-    """Whether these are texts, not rows of a table."""
+    """Whether `X` holds texts, not rows of a table."""
     shape = getattr(X, "shape", None)
     if shape is None:
         return bool(len(X)) and isinstance(X[0], str)
     return len(shape) == 1
 
 
-def _marked(text: str, rule: Sequence[Any]) -> list[tuple[str, Any]]:
-    """Pieces of a text, each with a mark of its own if it is a word of the rule."""
+def _mark_words(text: str, rule: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Pieces of a text; words of the rule have a mark, each its own."""
     if not rule:
         return [(text, None)]
     tokens = rule[0].split(text)

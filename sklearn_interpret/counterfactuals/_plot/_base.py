@@ -21,9 +21,9 @@ from sklearn_interpret._model.rows.number_format import (
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    mixed,
+    mix,
     paper,
-    seen,
+    stand_out,
     text_on,
 )
 from sklearn_interpret._plotting.curves import draw_histogram, name_axes
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._model.rows.base import Rows
 
-# Inches: width of a panel and of the only one, and of the narrowest one in which labels
-# have room; height of the data in a panel, and of titles and labels around it.
+# Inches: width of one of several panels, of a single panel, and of the narrowest panel
+# in which labels have room; height of the data in a panel, and of titles and labels.
 PANEL_WIDTH = 3.6
 ONLY_PANEL_WIDTH = 5.6
 MIN_PANEL_WIDTH = 2.2
@@ -55,7 +55,7 @@ LABELS_HEIGHT = 0.65
 MOST_LEVELS = 10  # names of levels that have room below a panel
 # Share of the smallest and of the largest numbers that may lie outside of the axis.
 TAIL = 0.005
-MARGIN = 0.04  # share of the numbers' range, left free at both ends of the axis
+MARGIN = 0.04  # share of the numbers' range that is left free at each end of the axis
 
 
 class FeatureColumn:
@@ -87,11 +87,11 @@ class FeatureColumn:
         counts = dict(zip(map(label_key, labels), counts, strict=True))
         for value in marked:
             counts.setdefault(label_key(value), 0)
-        # Of many levels the most frequent, and those that are marked.
+        # If there are many levels: the marked ones, and the most frequent.
         marked_keys = set(map(label_key, marked))
         order = sorted(counts, key=lambda key: (key not in marked_keys, -counts[key]))
-        frequent = set(order[: max(MOST_LEVELS, len(marked_keys))])
-        keys = [key for key in counts if key in frequent]
+        selected = set(order[: max(MOST_LEVELS, len(marked_keys))])
+        keys = [key for key in counts if key in selected]
         self._positions = {key: position for position, key in enumerate(keys)}
         self._counts = np.array([counts[key] for key in keys])
         texts = {label_key(label): value_text(label) for label in [*labels, *marked]}
@@ -104,7 +104,7 @@ class FeatureColumn:
         return float(self._positions.get(label_key(value), np.nan))
 
     def text(self, value: float, change: float) -> str:
-        """A level, or a number to two digits of a change, and all of a decimal."""
+        """A level, or a number to two digits of a change; decimals are not cut."""
         if self.levels is not None:
             return shorten(value_text(value), LEVEL_WIDTH)
         if self._date_dtype is not None:
@@ -113,13 +113,13 @@ class FeatureColumn:
         numbers = self._written_numbers
         if np.array_equal(numbers, np.round(numbers), equal_nan=True):
             text = value_text(value)
-        digits = "".join(c for c in text.replace(MINUS, "-") if c in "-.e0123456789")
-        if decimal is None or float(digits) == float(decimal):
+        number = "".join(c for c in text.replace(MINUS, "-") if c in "-.e0123456789")
+        if decimal is None or float(number) == float(decimal):
             return text
         return decimal.replace("-", MINUS)
 
     def interval_text(self, low: float, high: float, change: float) -> str:
-        """The values from `low` to `high` in short."""
+        """Short text of the interval from `low` to `high`."""
         text = interval_text(low, high, change, self._date_dtype)
         return text if self._date_dtype is not None else text.replace("-", MINUS)
 
@@ -131,8 +131,8 @@ class FeatureColumn:
         return abs(after - before) / (spread or 1.0)
 
     def draw(self, ax: Axes, height: float = 1.0) -> None:
-        """The distribution of the data; a share of the axes is its height."""
-        colour = mixed(paper(ax), NEUTRAL_COLOUR, 0.6)
+        """Draw the distribution of the data; `height` is a share of the axes."""
+        colour = mix(paper(ax), NEUTRAL_COLOUR, 0.6)
         if self.levels is not None:
             heights = height * self._counts / max(self._counts.max(initial=0), 1)
             ax.bar(np.arange(len(heights)), heights, 0.8, color=colour, zorder=0.6)
@@ -143,9 +143,9 @@ class FeatureColumn:
             low, high = np.nanmin(ends), np.nanmax(ends)
             margin = MARGIN * (high - low) or 0.5
             ax.set_xlim(low - margin, high + margin)
-            inside = (self._numbers >= low) & (self._numbers <= high)
+            in_range = (self._numbers >= low) & (self._numbers <= high)
             style = {"facecolor": colour}
-            draw_histogram(ax, self._numbers[inside], style, height=height)
+            draw_histogram(ax, self._numbers[in_range], style, height=height)
             plain_number_ticks(ax)
             date_ticks(ax, self._date_dtype)
         name_axes(ax, x=date_label(self.name, self._date_dtype))
@@ -199,4 +199,4 @@ class FeaturesDisplay(OneRowDisplay):
 def tint(ax: Axes, colour: str) -> tuple[float, float, float]:
     """A pale colour for an area behind the data."""
     share = 0.35 if text_on(paper(ax)) == "black" else 0.6
-    return mixed(paper(ax), seen(colour, ax), share)
+    return mix(paper(ax), stand_out(colour, ax), share)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.colours import colours, ink, seen
+from sklearn_interpret._plotting.colours import colours, ink, stand_out
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal, write_near
@@ -34,14 +34,15 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
-# Inches of a line: an arrow below a text. Lower lines have no room for the text.
+# Inches: height of a line, an arrow below a text, and the smallest height at which the
+# text has room.
 LINE_HEIGHT = 0.45
 MIN_HEIGHT_WITH_TEXT = 0.25
 # Shares of a line: an arrow's middle and breadth, and how far above a text stands.
 ARROW_POSITION = 0.28
 ARROW_HEIGHT = 0.26
 TEXT_GAP = 0.22
-# Shares of an axes: the point of an arrow, and all lines together at most.
+# Shares of an axes: width of the point of an arrow, largest height of all lines.
 HEAD_WIDTH = 0.025
 MAX_LINES_HEIGHT = 0.65
 
@@ -188,7 +189,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         return self
 
     def _columns(self, row: int, indices: NDArray[np.intp]) -> dict[int, FeatureColumn]:
-        """The changed features by position, those that move farthest first."""
+        """The changed features by position, the farthest moves first."""
         background, data = self._background_rows(), as_rows(self.explanation.data)
         rows = as_rows(self.explanation.rows)
         columns, sizes = {}, {}
@@ -210,7 +211,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         indices: NDArray[np.intp],
         style: Style | None,
     ) -> None:
-        """The row's own value, and a line for each row found that differs."""
+        """The value of the row, and a line for each row found that differs in it."""
         before = as_rows(self.explanation.data).column_array(j)[row]
         after = as_rows(self.explanation.rows).column_array(j)[indices]
         start, n_lines = column.position(before), len(indices)
@@ -269,7 +270,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
 def _change_text(
     column: FeatureColumn, before: float, after: float, low: float, high: float
 ) -> str:
-    """A change in words; to the ends of the interval if there is a box."""
+    """Text of a change to a value, or to an interval if there is a box."""
     size = abs(column.position(after) - column.position(before))
     end = column.text(after, size)
     if low < high:
@@ -289,7 +290,7 @@ def _draw_arrow(
     """An arrow, with a point where it ends if it is too short to be seen."""
     head = HEAD_WIDTH * np.ptp(ax.get_xlim())
     if abs(end - start) < head / 3:
-        ax.plot([end], [position], "o", color=seen(colour, ax), markersize=4)
+        ax.plot([end], [position], "o", color=stand_out(colour, ax), markersize=4)
     ends = np.array([start]), np.array([end]), np.array([position])
     return draw_arrows(ax, *ends, height, head, colour, style)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._model.rows.texts import as_texts
-from sklearn_interpret._plotting.colours import UP_COLOUR, seen
+from sklearn_interpret._plotting.colours import UP_COLOUR, stand_out
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret._plotting.text_layout import draw_text, strike_out
@@ -123,13 +123,13 @@ class TextCounterfactualDisplay(OneRowDisplay):
         )
         pieces = [(piece, [removed] if removed else None) for piece, removed in pairs]
         self.texts_, runs, measure = draw_text(
-            lambda size: self._take(ax, size),
+            lambda size: self._take_axes(ax, size),
             pieces,
             self._title(row),
-            colour_of=lambda ax, _: to_rgba(seen(UP_COLOUR, ax), _OPACITY),
+            colour_of=lambda ax, _: to_rgba(stand_out(UP_COLOUR, ax), _OPACITY),
             most_lines=max_lines,
         )
-        style = {"color": seen(UP_COLOUR, self.ax_), "linewidth": 1.4, "zorder": 4}
+        style = {"color": stand_out(UP_COLOUR, self.ax_), "linewidth": 1.4, "zorder": 4}
         self.strikes_ = strike_out(
             self.ax_,
             [run for run in runs if run.mark is not None],
@@ -168,22 +168,23 @@ class TextCounterfactualDisplay(OneRowDisplay):
         explanation = self.explanation
         n_words = len(explanation.words[row])
         is_found = explanation.status[row] == "found"
-        heading = f"Prediction{f' of {self.target_name}' if self.target_name else ''}"
+        of_target = f" of {self.target_name}" if self.target_name else ""
+        heading = f"Prediction{of_target}"
         answers = [shorten(explanation.original_answers[row], 24)]
         responses = self._responses(row)
         if is_found:
             answers.append(shorten(explanation.answers[row], 24))
             proof = ": no fewer will do" if explanation.optimal[row] else ""
-            last = [f"{n_words} word{'s'[: n_words != 1]} struck out{proof}"]
+            last_line = f"{n_words} word{'' if n_words == 1 else 's'} struck out{proof}"
         else:
             reasons = explanation.status[row], explanation.reasons[row]
-            last = [": ".join(filter(None, reasons))]
+            last_line = ": ".join(filter(None, reasons))
         lines = [f"{self._of_row(heading)}: {' → '.join(answers)}"]
         if responses is not None:
             label, numbers = responses
             numbers = [number_text(x) for x in numbers[: len(answers)]]
             lines.append(f"{shorten(label, 48)}: {' → '.join(numbers)}")
-        return [*lines, *last]
+        return [*lines, last_line]
 
     def _responses(self, row: int) -> tuple[str, list[Any]] | None:
         """Name of the response, and its values before and after; None if unknown."""

@@ -26,7 +26,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     name_rows,
     row_height,
 )
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import names_of_rows, row_position
 
@@ -177,11 +177,11 @@ class DecisionPathDisplay(Display):
         """Checked values (n_nodes[, n_outputs]), numbers of rows, and deviations."""
         n_nodes = len(self.conditions)
         shapes, owner = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
-        values = checked_numbers(self.values, "values", shapes, owner)
-        counts = checked_numbers(self.n_rows, "n_rows", shapes[:1], owner)
+        values = check_numbers(self.values, "values", shapes, owner)
+        counts = check_numbers(self.n_rows, "n_rows", shapes[:1], owner)
         deviations = self.deviations
         if deviations is not None:
-            deviations = checked_numbers(deviations, "deviations", shapes[:1], owner)
+            deviations = check_numbers(deviations, "deviations", shapes[:1], owner)
         return values, counts, deviations
 
     def plot(self, ax: Any = None, *, node_kw: dict[str, Any] | None = None) -> Self:

@@ -107,10 +107,10 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     """
 
     _kinds = (AccumulatedLocalEffects,)
-    _points = ("edges", "by_similarity", "interval_counts", "standard_errors")
-    _by_fold = "fold_effects"
-    _means = ("effects",)
-    _spreads = ("intervals_low", "intervals_high")
+    _grid_names = ("edges", "by_similarity", "interval_counts", "standard_errors")
+    _fold_name = "fold_effects"
+    _mean_names = ("effects",)
+    _spread_names = ("intervals_low", "intervals_high")
     _quantity = "Accumulated local effect, mean 0"
     _zero = True
 
@@ -145,10 +145,10 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     ) -> dict[str, Any]:
         return {"confidence_level": inspector.confidence_level}
 
-    def _effect(self, entry: int) -> Effect:
+    def _entry_effect(self, entry: int) -> Effect:
         errors, effects = self.standard_errors, self.effects[entry]
         n_axes = self._n_axes(entry)
-        effect_kwargs: dict[str, Any] = self._band(
+        effect_kwargs: dict[str, Any] = self._entry_band(
             entry, effects, errors, self.fold_effects
         )
         intervals = {"low": self.intervals_low, "high": self.intervals_high}
@@ -162,13 +162,13 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
             effect_kwargs["by_similarity"] = tuple(
                 np.atleast_1d(self.by_similarity[entry])
             )
-        return self._entry(entry, self.edges[entry], effects, **effect_kwargs)
+        return self._make_effect(entry, self.edges[entry], effects, **effect_kwargs)
 
 
 def on_common_edges(
     inspectors: Sequence[AccumulatedLocalEffects],
 ) -> Sequence[AccumulatedLocalEffects]:
-    """The inspectors with their effects at all edges that any has: these may differ."""
+    """Copies of inspectors, with effects interpolated at the edges of all of them."""
     if inspectors[0].n_intervals != "auto":
         return inspectors
     inspectors = list(map(copy, inspectors))

@@ -24,7 +24,7 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
 from sklearn_interpret.effects._plot._effect import (
     EffectDisplay,
     check_outputs,
-    chosen_entries,
+    find_entries,
 )
 from sklearn_interpret.explanations._selection import names_of_rows
 
@@ -182,7 +182,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         **models: Any,
     ) -> Self:
         row_inspectors = [
-            inspect_row(inspector, data.X, row, chosen_entries(inspector, features))
+            inspect_row(inspector, data.X, row, find_entries(inspector, features))
             for inspector in inspectors
         ]
         check_outputs(row_inspectors)
@@ -205,30 +205,32 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         entries = range(len(first.axes_))
         return cls._from_arrays(row_inspectors, arrays, data, entries, settings)
 
-    def _by_model(self, entry: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _profiles_by_model(
+        self, entry: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Profiles (m, k, G) of an entry and predictions (m, k)."""
         predictions = np.atleast_2d(self.prediction)
         return np.reshape(self.profiles[entry], (*predictions.shape, -1)), predictions
 
-    def _effect(self, entry: int) -> Effect:
+    def _entry_effect(self, entry: int) -> Effect:
         """One feature, with the mean over models."""
-        profiles, predictions = self._by_model(entry)
+        profiles, predictions = self._profiles_by_model(entry)
         are_folds = self.models is None and len(profiles) > 1
         band = fold_band(profiles, 1, self._splits) if are_folds else {}
         grid, mean = self.grid_values[entry], profiles.mean(axis=0)
-        effect = self._entry(entry, grid, mean, **band)
+        effect = self._make_effect(entry, grid, mean, **band)
         if is_missing(self.row_values[entry]) and effect.levels is None:
             return replace(effect, missing=predictions.mean(axis=0))
         return effect
 
-    def _panels(
+    def _entry_panels(
         self, effect: Effect, entry: int, options: PlotOptions
     ) -> list[tuple[Panel, Panel | None]]:
-        profiles, predictions = self._by_model(entry)
+        profiles, predictions = self._profiles_by_model(entry)
         if self.models is None:
             panel = self._line_panel(effect, options.outputs, options)
             mean_predictions = predictions.mean(axis=0)[options.outputs]
-            return [(self._marked(panel, entry, mean_predictions), None)]
+            return [(self._mark_row(panel, entry, mean_predictions), None)]
         names = self._named_outputs(len(effect.values))
         panels: list[tuple[Panel, Panel | None]] = []
         for output in options.outputs:
@@ -238,10 +240,10 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             panel = self._line_panel(
                 model_lines, range(len(profiles)), options, **panel_kwargs
             )
-            panels.append((self._marked(panel, entry, predictions[:, output]), None))
+            panels.append((self._mark_row(panel, entry, predictions[:, output]), None))
         return panels
 
-    def _marked(
+    def _mark_row(
         self, panel: LinePanel, entry: int, predictions: NDArray[np.float64]
     ) -> LinePanel:
         """The panel with the row's own value on each line."""
@@ -255,10 +257,10 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         if self.models is None:
             return super()._frame_blocks(entry)
-        effect, blocks = self._effect(entry), []
+        effect, blocks = self._entry_effect(entry), []
         outputs = self._named_outputs(len(effect.values))
         for model, values, predictions in zip(
-            self.models, *self._by_model(entry), strict=True
+            self.models, *self._profiles_by_model(entry), strict=True
         ):
             missing = None if effect.missing is None else predictions
             model_effect = replace(effect, values=values, missing=missing)

@@ -46,7 +46,7 @@ from sklearn_interpret.effects._plot._conditional_dependence import (
 from sklearn_interpret.effects._plot._effect import (
     EffectDisplay,
     check_outputs,
-    chosen_entries,
+    find_entries,
 )
 from sklearn_interpret.effects._plot._partial_dependence import PartialDependenceDisplay
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
 
-# Displays of the methods that are compared, and names of these in the legend.
+# Displays of the methods that can be compared, and names of the methods in legends.
 COMPARED: dict[str, type[EffectDisplay]] = {
     "partial_dependence": PartialDependenceDisplay,
     "conditional_dependence": ConditionalDependenceDisplay,
@@ -249,10 +249,10 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         models: list[str] | None = None,
         splits: Splits | None = None,
     ) -> Self:
-        """The display of each fold's predictor, of inspectors or of models, drawn."""
+        """Draw the display of each fold's predictor, of inspectors or of models."""
         if params.get("centered", True) is None:
             params = {name: params[name] for name in params.keys() - {"centered"}}
-        methods = checked_methods(params.get("methods", COMPARED))
+        methods = check_methods(params.get("methods", COMPARED))
         kinds = [COMPARED[method]._kinds[0] for method in methods]
         takers = [cls._choices, keyword_names(cls.plot), *map(parameter_names, kinds)]
         choices, plot_kwargs, *parameters = split_keywords(params, takers)
@@ -327,11 +327,14 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             if method == "accumulated_local_effects":
                 fold_inspectors = on_common_edges(fold_inspectors)
             for inspector in fold_inspectors:
-                (entry,) = chosen_entries(inspector, feature)
+                (entry,) = find_entries(inspector, feature)
                 display = COMPARED[method]._from_inspector(
                     inspector, data, features=feature
                 )
-                effect, mean = display._effect(0), mean_at_rows(inspector, entry, data)
+                effect, mean = (
+                    display._entry_effect(0),
+                    mean_at_rows(inspector, entry, data),
+                )
                 curves.append(effect.values - mean[:, None])
                 by_similarity |= inspector.axes_[entry][0].by_similarity
             points.append(effect.places[0])
@@ -398,15 +401,15 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             The display.
         """
         options = PlotOptions.of_arguments(locals())
-        effects = self._effects()
+        effects = self._line_effects()
         panels = [
-            (self._panel(effects, output, order), None)
+            (self._output_panel(effects, output, order), None)
             for output in range(len(effects[0].values))
         ]
-        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y)
+        self._render_panels(panels, ax, options, n_cols=n_cols, share_y=share_y)
         return self
 
-    def _effects(self) -> list[Effect]:
+    def _line_effects(self) -> list[Effect]:
         """One `Effect` per line."""
         effects = []
         for position, values in enumerate(self.effects):
@@ -424,9 +427,11 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             effects.append(effect)
         return effects
 
-    def _panel(self, effects: list[Effect], output: int, order: str) -> LinePanel:
+    def _output_panel(
+        self, effects: list[Effect], output: int, order: str
+    ) -> LinePanel:
         """All lines on one output."""
-        levels, by_similarity = self._levels(effects), self.by_similarity
+        levels, by_similarity = self._merge_levels(effects), self.by_similarity
         levels_by_effect, _ = effects[0].levels_in(order)
         if order == "effect" and levels is not None and levels_by_effect is not None:
             # NaN, sorted last, for levels that the first effect lacks.
@@ -458,11 +463,12 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             by_similarity=by_similarity,
         )
 
-    def _levels(self, effects: list[Effect]) -> list[Any] | None:
+    def _merge_levels(self, effects: list[Effect]) -> list[Any] | None:
         """Levels of all lines in one order, or None for a feature without levels."""
         if effects[0].levels is None:
             return None
-        # Accumulated local effects, whose levels may be ordered by similarity, first.
+        # Accumulated local effects are first: their levels may be ordered by
+        # similarity.
         is_later = [method != "accumulated_local_effects" for method in self.methods]
         levels: dict[Any, Any] = {}
         for position in np.argsort(is_later, kind="stable"):
@@ -482,7 +488,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             where there are folds ("fold" is missing for their mean).
         """
         blocks = []
-        for position, effect in enumerate(self._effects()):
+        for position, effect in enumerate(self._line_effects()):
             line: dict[str, Any] = {"method": self.methods[position]}
             if self.models is not None:
                 line["model"] = self.models[position]
@@ -492,14 +498,14 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
 
 
 def _method_colours(methods: list[str]) -> list[str]:
-    """Colours of the methods: a known one has the same colour in all figures."""
-    unnamed = [method for method in methods if method not in COMPARED]
-    palette = [*COMPARED, *unnamed]
-    shades = dict(zip(palette, colours(len(palette)), strict=True))
-    return [shades[method] for method in methods]
+    """Colours of the methods; those of `COMPARED` have the same in all figures."""
+    unlisted = [method for method in methods if method not in COMPARED]
+    all_methods = [*COMPARED, *unlisted]
+    colour_of = dict(zip(all_methods, colours(len(all_methods)), strict=True))
+    return [colour_of[method] for method in methods]
 
 
-def checked_methods(methods: str | Iterable[str]) -> list[str]:
+def check_methods(methods: str | Iterable[str]) -> list[str]:
     """The names as a list.
 
     Raises

@@ -91,8 +91,8 @@ class ConditionalDependenceDisplay(EffectDisplay):
     """
 
     _kinds = (ConditionalDependence,)
-    _points, _means = ("edges", "centers", "standard_errors"), ("average",)
-    _by_fold = "fold_averages"
+    _grid_names, _mean_names = (("edges", "centers", "standard_errors"), ("average",))
+    _fold_name = "fold_averages"
     _quantity = "Conditional mean"
 
     edges: list[Any]
@@ -102,11 +102,11 @@ class ConditionalDependenceDisplay(EffectDisplay):
     standard_errors: list[Any] | None = None
     fold_averages: list[Any] | None = None
 
-    def _effect(self, entry: int) -> Effect:
+    def _entry_effect(self, entry: int) -> Effect:
         average = self.average[entry]
-        effect_kwargs = self._band(
+        effect_kwargs = self._entry_band(
             entry, average, self.standard_errors, self.fold_averages
         )
         if not isinstance(self.feature_names[entry], str):
             effect_kwargs["bounds"] = self.edges[entry]
-        return self._entry(entry, self.centers[entry], average, **effect_kwargs)
+        return self._make_effect(entry, self.centers[entry], average, **effect_kwargs)

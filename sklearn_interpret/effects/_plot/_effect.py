@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 MAX_DATA_ROWS = 5000  # largest number of rows whose data a display keeps
 
 
-def most_varied(effects: list[Effect]) -> NDArray[np.intp]:
-    """Positions of the outputs that are drawn, each with a colour, in their order."""
+def most_varied_outputs(effects: list[Effect]) -> NDArray[np.intp]:
+    """Increasing positions of the outputs that are drawn: one for each colour."""
     n_outputs = len(effects[0].values) if effects else 0
     if n_outputs <= len(PALETTE):
         return np.arange(n_outputs)
@@ -60,22 +60,20 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     """Base of displays of one inspector's effects, entry by entry.
 
     A subclass has its inspector, the name of the quantity (`_quantity`), and the
-    numbers of one entry (`_effect`). It lists the arguments of its constructor that are
-    fitted attributes of the inspector: the grid of the effects and what else of the
-    first fold is enough (`_points`), the numbers whose means over folds are taken
-    (`_means`, the effects first), those that exist without folds only (`_spreads`), and
-    the argument for the effects fold by fold (`_by_fold`).
+    numbers of one entry (`_entry_effect`). It also lists the arguments of its
+    constructor that are fitted attributes of the inspector.
     """
 
     _choices = frozenset({"features"})
     _options = {"order": ("levels", "effect")}
     _shows_rows = _inspects_again = True
-    # Arguments that are attributes of the inspector: of several folds those of the
-    # first, their means, or none.
-    _points: ClassVar[tuple[str, ...]]
-    _means: ClassVar[tuple[str, ...]]
-    _spreads: ClassVar[tuple[str, ...]] = ()
-    _by_fold: ClassVar[str]  # argument with the effects of each fold
+    # Names of arguments that are attributes of the inspector. With several folds, they
+    # are those of the first fold, means over folds (the effects are named first), or
+    # missing.
+    _grid_names: ClassVar[tuple[str, ...]]
+    _mean_names: ClassVar[tuple[str, ...]]
+    _spread_names: ClassVar[tuple[str, ...]] = ()
+    _fold_name: ClassVar[str]  # argument with the effects of each fold
     _quantity: ClassVar[str] = ""
     _left_out = list[str]()  # columns without an effect
     _zero = False  # whether effects are differences from zero
@@ -98,19 +96,23 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     def _from_inspector(
         cls, inspector: BaseEffect, data: Data, *, features: Any = None, **choices: Any
     ) -> Self:
-        names = (*cls._points, *cls._means, *cls._spreads)
+        names = (*cls._grid_names, *cls._mean_names, *cls._spread_names)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
-        entries = chosen_entries(inspector, features)
+        entries = find_entries(inspector, features)
         return cls._from_arrays([inspector], arrays, data, entries, choices)
 
     @classmethod
     def _from_folds(cls, inspectors: Sequence[Any], data: Data, **choices: Any) -> Self:
         check_outputs(inspectors)
         first = inspectors[0]
-        arrays = {name: getattr(first, f"{name}_") for name in cls._points}
-        arrays |= {name: _mean(inspectors, f"{name}_") for name in cls._means}
-        by_fold = [getattr(inspector, f"{cls._means[0]}_") for inspector in inspectors]
-        arrays[cls._by_fold] = list(map(np.stack, zip(*by_fold, strict=True)))
+        arrays = {name: getattr(first, f"{name}_") for name in cls._grid_names}
+        arrays |= {
+            name: _mean_over_folds(inspectors, f"{name}_") for name in cls._mean_names
+        }
+        by_fold = [
+            getattr(inspector, f"{cls._mean_names[0]}_") for inspector in inspectors
+        ]
+        arrays[cls._fold_name] = list(map(np.stack, zip(*by_fold, strict=True)))
         entries = range(len(first.axes_))
         return cls._from_arrays(inspectors, arrays, data, entries, choices)
 
@@ -123,7 +125,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         entries: list[int] | range,
         choices: dict[str, Any],
     ) -> Self:
-        """The display of some entries, with arrays that have all of them."""
+        """The display of some entries, from arrays of all entries."""
         first = inspectors[0]
         by_feature = [
             getattr(
@@ -135,7 +137,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         if "grid_values" in arrays:
             for name in arrays.keys() - {"missing_average"}:
                 arrays[name] = arrays[name] and [
-                    increasing(values, axes)
+                    sort_by_grid(values, axes)
                     for values, axes in zip(arrays[name], first.axes_, strict=True)
                 ]
         arrays = {
@@ -144,7 +146,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             "categorical": [
                 tuple(axis.categorical for axis in axes) for axes in first.axes_
             ],
-            "data": data_along(first, data),
+            "data": data_of_entries(first, data),
             "importances": [
                 importances[columns[0]] if len(axes) == 1 else np.nan
                 for axes, columns in zip(first.axes_, first.features_, strict=True)
@@ -165,7 +167,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     @classmethod
     def _settings_of(cls, inspector: Any, X: Any, **settings: Any) -> dict[str, Any]:
-        """Arguments of the constructor that are not one per entry."""
+        """Arguments of the constructor that have no value for each entry."""
         return settings
 
     def plot(
@@ -235,9 +237,9 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             The display.
         """
         options = PlotOptions.of_arguments(locals())
-        return self._draw(ax, options, n_cols, max_entries, share_y)
+        return self._draw_entries(ax, options, n_cols, max_entries, share_y)
 
-    def _draw(
+    def _draw_entries(
         self,
         ax: Axes,
         options: PlotOptions,
@@ -245,14 +247,14 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         max_entries: int | None,
         share_y: bool,
     ) -> Self:
-        drawable = self._drawable(options)
+        drawable = self._drawable_entries(options)
         entries = self._most_important(drawable, max_entries)
-        effects = [self._effect(entry) for entry in entries]
-        options.outputs = most_varied(effects)
+        effects = [self._entry_effect(entry) for entry in entries]
+        options.outputs = most_varied_outputs(effects)
         panels = [
             panel
             for entry, effect in zip(entries, effects, strict=True)
-            for panel in self._panels(effect, entry, options)
+            for panel in self._entry_panels(effect, entry, options)
         ]
         notes = []
         if self._left_out:
@@ -267,14 +269,16 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 f"The {len(options.outputs)} most varied of {n_outputs} outputs"
             )
         note = "\n".join(notes) or None
-        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
+        self._render_panels(
+            panels, ax, options, n_cols=n_cols, share_y=share_y, note=note
+        )
         return self
 
-    def _drawable(self, options: PlotOptions) -> Sequence[int]:
+    def _drawable_entries(self, options: PlotOptions) -> Sequence[int]:
         """Entries that can be drawn with these options."""
         return range(self._n_entries)
 
-    def _band(
+    def _entry_band(
         self,
         entry: int,
         values: NDArray[np.float64],
@@ -289,7 +293,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             return fold_band(folds[entry], n_axes, self._splits, errors)
         return {} if errors is None else error_band(values, errors, n_axes)
 
-    def _panels(
+    def _entry_panels(
         self, effect: Effect, entry: int, options: PlotOptions
     ) -> list[tuple[Panel, Panel | None]]:
         """Panels of one entry, each with the panel below it, or None."""
@@ -297,7 +301,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             return [(self._line_panel(effect, options.outputs, options), None)]
         quantity = self._quantity_name()
         supported = np.where(effect.has_rows, effect.values, np.nan)
-        limits = colour_limits(supported, self._zero, self._negligible())
+        limits = colour_limits(supported, self._zero, self._rounding_size())
         panels: list[tuple[Panel, Panel | None]] = []
         for output in range(len(effect.values)):
             response = self._response_text(output)
@@ -315,7 +319,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         names: Sequence[Any] | None = None,
         **panel_kwargs: Any,
     ) -> LinePanel:
-        """A panel with a line for each of the outputs, by default named as such."""
+        """A panel with a line for each output, by default under the output's name."""
         levels, by_similarity = effect.levels_in(options.order)
         names = names or self._named_outputs(len(effect.values))
         palette = colours(len(outputs))
@@ -335,11 +339,11 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             **panel_kwargs,
         )
 
-    def _negligible(self) -> float:
+    def _rounding_size(self) -> float:
         """Size of rounding errors, relative to the display's largest effect."""
         largest = 0.0
         for entry in range(self._n_entries):
-            values = self._effect(entry).values
+            values = self._entry_effect(entry).values
             largest = np.abs(values[np.isfinite(values)]).max(initial=largest)
         return max(1e-9 * largest, 1e-12)
 
@@ -368,12 +372,12 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return self._long_frame(blocks)
 
     def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
-        effect = self._effect(entry)
+        effect = self._entry_effect(entry)
         return effect_columns(effect, self._named_outputs(len(effect.values)))
 
 
-def increasing(values: Any, axes: tuple[Axis, ...]) -> Any:
-    """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, sorted by these."""
+def sort_by_grid(values: Any, axes: tuple[Axis, ...]) -> Any:
+    """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, in grid order."""
     orders = [axis.order for axis in axes]
     if isinstance(values, tuple):
         return tuple(grid[order] for grid, order in zip(values, orders, strict=True))
@@ -394,7 +398,9 @@ def output_texts(inspector: BaseEffect) -> list[Any] | None:
     return names if len(names) > 1 or outputs_have_names(inspector) else None
 
 
-def _mean(inspectors: Sequence[BaseEffect], attribute: str) -> list[Any] | None:
+def _mean_over_folds(
+    inspectors: Sequence[BaseEffect], attribute: str
+) -> list[Any] | None:
     """Mean over folds, entry by entry, or None."""
     by_fold = [getattr(inspector, attribute, None) for inspector in inspectors]
     if by_fold[0] is None:
@@ -405,8 +411,8 @@ def _mean(inspectors: Sequence[BaseEffect], attribute: str) -> list[Any] | None:
     ]
 
 
-def data_along(inspector: BaseEffect, data: Data) -> list[Any]:
-    """Values (n,) of each entry's features in some of the rows; of pairs a pair."""
+def data_of_entries(inspector: BaseEffect, data: Data) -> list[Any]:
+    """Values (n,) of each entry's feature in some rows, or a pair of them for pairs."""
     rows = as_rows(data.X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
     indices = np.arange(rows.n_rows)
@@ -452,7 +458,7 @@ def colour_feature(
     return ColourFeature(rows.names[column], values, levels)
 
 
-def chosen_entries(inspector: BaseEffect, features: Any) -> list[int]:
+def find_entries(inspector: BaseEffect, features: Any) -> list[int]:
     """Positions of the entries of a fitted inspector that `features` names."""
     if features is None:
         return list(range(len(inspector.effect_names_)))

@@ -127,8 +127,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     """
 
     _kinds = (IndividualConditionalExpectation,)
-    _points, _by_fold = ("grid_values",), "fold_averages"
-    _means = ("average", "curves", "derivatives", "derivative_std")
+    _grid_names, _fold_name = ("grid_values",), "fold_averages"
+    _mean_names = ("average", "curves", "derivatives", "derivative_std")
     _choices = EffectDisplay._choices | {"color_by"}
     _options = EffectDisplay._options | {"kind": ("curves", "derivatives")}
     _artist_names = (*EffectDisplay._artist_names, "curves")
@@ -167,13 +167,13 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     def _quantity_name(self) -> str:
         return "Centred ICE" if self.centered else "ICE"
 
-    def _effect(self, entry: int) -> Effect:
+    def _entry_effect(self, entry: int) -> Effect:
         average, errors = self.average[entry], None
         if self.fold_averages is not None:
-            curves = self._curves_of(entry)
+            curves = self._entry_curves(entry)
             errors = {entry: curves.std(axis=1) / np.sqrt(max(curves.shape[1] - 1, 1))}
-        band = self._band(entry, average, errors, self.fold_averages)
-        return self._entry(entry, self.grid_values[entry], average, **band)
+        band = self._entry_band(entry, average, errors, self.fold_averages)
+        return self._make_effect(entry, self.grid_values[entry], average, **band)
 
     def plot(
         self,
@@ -248,31 +248,31 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         self : object
             The display.
         """
-        self.curve_rows_ = self._drawn_rows(n_curves, random_state)
+        self.curve_rows_ = self._choose_curve_rows(n_curves, random_state)
         options = PlotOptions.of_arguments(locals())
-        return self._draw(ax, options, n_cols, max_entries, share_y)
+        return self._draw_entries(ax, options, n_cols, max_entries, share_y)
 
-    def _drawn_rows(
+    def _choose_curve_rows(
         self, n_curves: int | None, random_state: int | np.random.RandomState | None
     ) -> NDArray[np.intp]:
         """Positions of the rows whose curves are drawn, at random."""
-        n_rows = self._curves_of(0).shape[1]
+        n_rows = self._entry_curves(0).shape[1]
         if n_curves is None or n_curves >= n_rows:
             return np.arange(n_rows)
         draw = check_random_state(random_state)
         return np.sort(draw.choice(n_rows, n_curves, replace=False))
 
-    def _curves_of(self, entry: int) -> NDArray[np.float64]:
+    def _entry_curves(self, entry: int) -> NDArray[np.float64]:
         """Curves (k, n, G) or (k, n, G1, G2) of an entry."""
         return with_outputs(self.curves[entry], 1 + self._n_axes(entry))
 
-    def _drawable(self, options: PlotOptions) -> Sequence[int]:
+    def _drawable_entries(self, options: PlotOptions) -> Sequence[int]:
         if options.kind == "curves":
-            return super()._drawable(options)
+            return super()._drawable_entries(options)
         entries = [
             entry
             for entry in range(self._n_entries)
-            if _of_entry(self.derivatives, entry, 2) is not None
+            if _entry_array(self.derivatives, entry, 2) is not None
         ]
         if not entries:
             raise ValueError(
@@ -281,15 +281,15 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             )
         return entries
 
-    def _panels(
+    def _entry_panels(
         self, effect: Effect, entry: int, options: PlotOptions
     ) -> list[tuple[Panel, Panel | None]]:
         if len(effect.names) > 1:
-            return super()._panels(effect, entry, options)
-        curves = self._curves_of(entry)
+            return super()._entry_panels(effect, entry, options)
+        curves = self._entry_curves(entry)
         if options.kind == "derivatives":
-            curves = _of_entry(self.derivatives, entry, 2)
-            effect = self._slopes(effect)
+            curves = _entry_array(self.derivatives, entry, 2)
+            effect = self._slope_effect(effect)
         curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
         outputs = self._named_outputs(n_outputs)
@@ -299,7 +299,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             panel_kwargs: dict[str, Any] = {
                 "title": outputs[output] if n_outputs > 1 else None
             }
-            panel_kwargs |= {"curves": curves[output], "shades": self._shades()}
+            panel_kwargs |= {"curves": curves[output], "shades": self._curve_shades()}
             panel = self._line_panel(effect, [output], options, **panel_kwargs)
             if options.kind == "derivatives":
                 panel = replace(panel, quantity="Slope of ICE", zero=True)
@@ -307,7 +307,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             panels.append((panel, below))
         return panels
 
-    def _slopes(self, effect: Effect) -> Effect:
+    def _slope_effect(self, effect: Effect) -> Effect:
         """The slope of an average along a number, with its band over folds."""
         x = days(effect.places[0])
         band: dict[str, Any] = {}
@@ -315,7 +315,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             band = fold_band(derivative(effect.folds, x), 1, self._splits)
         return replace(effect, values=derivative(effect.values, x), **band)
 
-    def _shades(self) -> Shades | None:
+    def _curve_shades(self) -> Shades | None:
         """The feature that colours the curves drawn, or None."""
         if self.color_values is None:
             return None
@@ -327,34 +327,34 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     def _spread_panel(
         self, entry: int, output: int, series: Series
     ) -> SpreadPanel | None:
-        """The panel of the spread of slopes, in the style of a line; None without."""
-        spread = _of_entry(self.derivative_std, entry, 1)
+        """The panel of the spread of slopes, in the style of a line, or None."""
+        spread = _entry_array(self.derivative_std, entry, 1)
         if spread is None:
             return None
         series = replace(series, y=spread[output], low=None, high=None, folds=None)
         return SpreadPanel(self.feature_names[entry], [series], "Std of slopes", "")
 
-    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
-        super()._publish(artists, lower)
+    def _set_artists(self, artists: list[Artists], lower: list[Artists | None]) -> None:
+        super()._set_artists(artists, lower)
         self.spread_lines_ = [
             None if panel_artists is None else panel_artists.lines[0]
             for panel_artists in lower
         ]
 
     def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
-        effect = self._effect(entry)
+        effect = self._entry_effect(entry)
         outputs = self._named_outputs(len(effect.values))
-        curves = self._curves_of(entry)
+        curves = self._entry_curves(entry)
         rows = np.arange(curves.shape[1]) if self.rows is None else self.rows
-        spread = _of_entry(self.derivative_std, entry, 1)
-        slopes = _of_entry(self.derivatives, entry, 2)
+        spread = _entry_array(self.derivative_std, entry, 1)
+        slopes = _entry_array(self.derivatives, entry, 2)
         return [
             *effect_columns(effect, outputs, slope_std=spread),
             *curve_columns(effect, outputs, curves, rows, slopes),
         ]
 
 
-def _of_entry(by_entry: Sequence[Any] | None, entry: int, n_axes: int) -> Any:
+def _entry_array(by_entry: Sequence[Any] | None, entry: int, n_axes: int) -> Any:
     """The numbers of one entry with an axis of outputs, or None."""
     if by_entry is None or by_entry[entry] is None:
         return None

@@ -101,9 +101,9 @@ class PartialDependenceDisplay(EffectDisplay):
     """
 
     _kinds = (PartialDependence,)
-    _points, _by_fold = ("grid_values", "standard_errors"), "fold_averages"
-    _means = ("average", "missing_average")
-    _spreads = ("shape_standard_errors",)
+    _grid_names, _fold_name = (("grid_values", "standard_errors"), "fold_averages")
+    _mean_names = ("average", "missing_average")
+    _spread_names = ("shape_standard_errors",)
     _artist_names = (*EffectDisplay._artist_names, "missing")
 
     grid_values: list[Any]
@@ -129,11 +129,13 @@ class PartialDependenceDisplay(EffectDisplay):
     def _quantity_name(self) -> str:
         return "Centred partial dependence" if self.centered else "Partial dependence"
 
-    def _effect(self, entry: int) -> Effect:
+    def _entry_effect(self, entry: int) -> Effect:
         average, errors = self.average[entry], self.shape_standard_errors
         if errors is None or errors[entry] is None:
             errors = self.standard_errors
-        effect_kwargs = self._band(entry, average, errors, self.fold_averages)
+        effect_kwargs = self._entry_band(entry, average, errors, self.fold_averages)
         if self.missing_average is not None and self.missing_average[entry] is not None:
             effect_kwargs["missing"] = np.atleast_1d(self.missing_average[entry])
-        return self._entry(entry, self.grid_values[entry], average, **effect_kwargs)
+        return self._make_effect(
+            entry, self.grid_values[entry], average, **effect_kwargs
+        )

@@ -30,10 +30,10 @@ from sklearn_interpret._plotting.panels.lines import (
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret._plotting.tree_diagram import draw_tests, tree_fits
 from sklearn_interpret.effects._plot._effect import (
-    chosen_entries,
-    increasing,
-    most_varied,
+    find_entries,
+    most_varied_outputs,
     output_texts,
+    sort_by_grid,
 )
 from sklearn_interpret.effects._regional_effects import RegionalEffects, SplitTest
 
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from sklearn_interpret.explanations import Condition
 
 ALL_ROWS, IN_REGION = "effect over all rows", "effect in the region"
-# Texts of the legend for those of `LinePanel`, without the number in front: the effect
-# over all rows is drawn as the line of a fold.
+# Texts of the legend in place of the texts of `LinePanel`, less the number in front.
+# The effect over all rows is drawn as the line of a fold.
 LEGEND_TEXTS = {" rows": "single rows", " folds": ALL_ROWS}
 TITLE_LINES = 3  # largest number of lines of conditions
 MOST_LEAVES = 8  # the tests of more regions have no room in a panel
@@ -160,10 +160,10 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         return super()._parameter_names() - {"features"}
 
     @classmethod
-    def _split(
+    def _split_params(
         cls, params: dict[str, Any], fitted: bool
     ) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
-        parameters, choices, plot_kwargs = super()._split(params, fitted)
+        parameters, choices, plot_kwargs = super()._split_params(params, fitted)
         feature = choices.get("feature")
         if not (fitted or feature is None or params.get("joint")):
             parameters["features"] = [feature]
@@ -182,22 +182,23 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         decrease = inspector.heterogeneity_[:, 0] - inspector.heterogeneity_[:, -1]
         entry = int(decrease.argmax())
         if feature is not None:
-            (entry,) = chosen_entries(inspector, [feature])
+            (entry,) = find_entries(inspector, [feature])
         axes = (axis,) = inspector.axes_[entry]
         lines: dict[str, Any] = {"curves": inspector.curves_}
         lines["average"] = inspector.average_
         if inspector.individual_ is not None:
             lines["individual"] = inspector.individual_
         lines = {
-            name: increasing(by_entry[entry], axes) for name, by_entry in lines.items()
+            name: sort_by_grid(by_entry[entry], axes)
+            for name, by_entry in lines.items()
         }
         if inspector.individual_ is not None:
             for name, curves in lines.items():
                 lines[name] = curves - curves.mean(axis=-1, keepdims=True)
         tree: dict[str, Any] = {"left": [], "right": [], "tests": []}
         division = 0 if inspector.joint else entry
-        _add_tests(inspector._tests(inspector._roots[division]), tree)
-        regions, index = inspector._divisions[division], inspector.sample_indices_
+        _add_tests(inspector._split_tests(inspector._roots[division]), tree)
+        regions, index = inspector._region_lists[division], inspector.sample_indices_
         rows = inspector._check_rows(data.X, reset=False)
         if index.max() >= rows.n_rows:
             raise ValueError(
@@ -205,7 +206,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
                 f"and row {index.max()} is in a region."
             )
         return cls(
-            increasing(inspector.grid_values_[entry], axes),
+            sort_by_grid(inspector.grid_values_[entry], axes),
             **lines,
             feature_name=axis.name,
             conditions=[
@@ -266,8 +267,11 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         self : object
             The display.
         """
-        effects, overall = self._effects()
-        options, outputs = PlotOptions.of_arguments(locals()), most_varied(effects)
+        effects, overall = self._region_effects()
+        options, outputs = (
+            PlotOptions.of_arguments(locals()),
+            most_varied_outputs(effects),
+        )
         if len(outputs) == 1:
             label = ALL_ROWS if len(effects) == 1 else IN_REGION
             options.line_kw = {"label": label, **(line_kw or {})}
@@ -275,7 +279,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         options.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
         options.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
         panels: list[tuple[Panel, None]] = [
-            (self._panel(position, effect, overall, outputs, n_curves), None)
+            (self._region_panel(position, effect, overall, outputs, n_curves), None)
             for position, effect in enumerate(effects)
         ]
         if self.tree is not None and 1 < len(effects) <= MOST_LEAVES:
@@ -283,11 +287,11 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         n_outputs, note = len(overall.values), None
         if len(outputs) < n_outputs:
             note = f"The {len(outputs)} most varied of {n_outputs} outputs"
-        self._render(panels, ax, options, n_cols=n_cols, share_y=True, note=note)
+        self._render_panels(panels, ax, options, n_cols=n_cols, share_y=True, note=note)
         return self
 
-    def _effects(self) -> tuple[list[Effect], Effect]:
-        """The `Effect` of each region, and that of all rows."""
+    def _region_effects(self) -> tuple[list[Effect], Effect]:
+        """The `Effect` of each region, and the `Effect` of all rows."""
         grid, levelled = np.asarray(self.grid_values), self.categorical
         if levelled is None:
             levelled = grid.dtype.kind not in "iufmM"
@@ -296,7 +300,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         overall = Effect(*axis, with_outputs(self.average, 1))
         return [Effect(*axis, values) for values in curves], overall
 
-    def _panel(
+    def _region_panel(
         self,
         position: int,
         effect: Effect,
@@ -312,7 +316,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             effect = replace(effect, folds=overall.values[None])
         if self.region is not None:
             inside = np.flatnonzero(self.region == position)
-            heading += f" ({len(inside)} row{'s'[: len(inside) != 1]})"
+            heading += f" ({len(inside)} row{'' if len(inside) == 1 else 's'})"
             if self.data is not None:
                 panel_kwargs["data"] = np.asarray(self.data)[inside]
             if has_one_output and self.individual is not None and n_curves != 0:
@@ -335,9 +339,9 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             **panel_kwargs,
         )
 
-    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
+    def _set_artists(self, artists: list[Artists], lower: list[Artists | None]) -> None:
         regions = artists[-len(self.conditions) :]
-        super()._publish(regions, lower)
+        super()._set_artists(regions, lower)
         self.average_lines_ = [
             [line for (line,) in region_artists.fold_lines]
             for region_artists in regions
@@ -353,7 +357,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             effect over all rows), "output", "x" and "value", and "row" where rows have
             curves of their own (missing for the effects).
         """
-        effects, overall = self._effects()
+        effects, overall = self._region_effects()
         outputs, blocks = self._named_outputs(len(overall.values)), []
         for position, effect in enumerate(effects):
             region_blocks = effect_columns(effect, outputs)

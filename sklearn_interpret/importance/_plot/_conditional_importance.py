@@ -26,7 +26,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     name_rows,
     row_height,
 )
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret.importance._conditional_importance_test import (
     ConditionalImportanceTest,
 )
@@ -180,7 +180,7 @@ class ConditionalImportanceDisplay(Display):
             A `max_entries` that is not a positive whole number, or arrays that do not
             fit each other.
         """
-        table = self._columns(max_entries)
+        table = self._table_columns(max_entries)
         scores = {name: table[name] for name in _SCORES if name in table}
         width = _WIDTH + len(scores) * _COLUMN_WIDTH / _POINTS_PER_INCH
         size = width, row_height(len(table["feature"])) + _HEADING_HEIGHT
@@ -214,14 +214,14 @@ class ConditionalImportanceDisplay(Display):
         label += f"\n(features not drawn: {n_left_out})" * (n_left_out > 0)
         finish_bars(ax, np.array(ends), label, room=P_ROOM)
 
-    def _columns(self, max_entries: int | None) -> dict[str, Any]:
+    def _table_columns(self, max_entries: int | None) -> dict[str, Any]:
         """Columns of the table by name, the most important features first."""
         n_features = len(self.feature_names)
         lengths, pvalues, low, high = (
-            self._checked(name, (n_features,))
+            self._check_array(name, (n_features,))
             for name in ("importances", "pvalues", "intervals_low", "intervals_high")
         )
-        scores = self._checked("nuisance_scores", (n_features, 2), finite=False)
+        scores = self._check_array("nuisance_scores", (n_features, 2), finite=False)
         order = np.argsort(-lengths, kind="stable")[:max_entries]
         table: dict[str, Any] = {"importance": lengths}
         if low is not None:
@@ -237,13 +237,15 @@ class ConditionalImportanceDisplay(Display):
         table = {name: column[order] for name, column in table.items()}
         return {"feature": [str(self.feature_names[j]) for j in order], **table}
 
-    def _checked(self, name: str, shape: tuple[int, ...], **check_kwargs: bool) -> Any:
+    def _check_array(
+        self, name: str, shape: tuple[int, ...], **check_kwargs: bool
+    ) -> Any:
         """An array of the display, or None; its shape fits the names."""
         values = getattr(self, name)
         owner = f"{len(self.feature_names)} feature names"
         if values is None:
             return None
-        return checked_numbers(values, name, [shape], owner, **check_kwargs)
+        return check_numbers(values, name, [shape], owner, **check_kwargs)
 
     def _write_scores(self, scores: dict[Any, Any]) -> list[Any]:
         """Columns of numbers to the right of the axes, with headings."""
@@ -288,7 +290,7 @@ class ConditionalImportanceDisplay(Display):
             "adjusted_pvalue" ("pvalue" where nothing is adjusted), "selected",
             "target R²" and "feature R²" (where they are known).
         """
-        table = self._columns(None)
+        table = self._table_columns(None)
         if self.pvalue_name != "p":
             table = {
                 n.replace("pvalue", "adjusted_pvalue"): c for n, c in table.items()

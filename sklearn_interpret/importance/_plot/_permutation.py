@@ -16,7 +16,7 @@ from sklearn_interpret._plotting.colours import (
     colours,
     ink,
     paper,
-    seen,
+    stand_out,
 )
 from sklearn_interpret._plotting.labels import literal_lines
 from sklearn_interpret._plotting.points import draw_points
@@ -24,6 +24,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     LEARNER,
     NUMBER_ROOM,
     P_ROOM,
+    append_combined,
     draw_bars,
     draw_boxes,
     draw_spreads,
@@ -33,12 +34,11 @@ from sklearn_interpret._plotting.ranked_bars import (
     make_pale,
     name_rows,
     others_text,
-    ranked,
+    rank_entries,
     row_height,
     side_by_side,
-    with_others,
 )
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 SAMPLES = ("train", "test")
@@ -199,7 +199,7 @@ default=None
             An unknown kind, boxes of single numbers, a `max_entries` that is not a
             positive whole number, or arrays that do not fit each other.
         """
-        lines = self._lines(max_entries)
+        lines = self._make_lines(max_entries)
         several = max(draws.shape[1] for draws in lines.samples) > 1
         if kind == "box" and lines.null is None and not several:
             raise ValueError(
@@ -210,7 +210,7 @@ default=None
         has_marks = lines.null is not None or lines.errors is not None
         has_legend = several or two_samples or has_marks
         height = row_height(len(lines), 0.44 if two_samples else 0.36)
-        ax = self._take(ax, (WIDTH + LEGEND_WIDTH * has_legend, height))
+        ax = self._take_axes(ax, (WIDTH + LEGEND_WIDTH * has_legend, height))
         self.bars_: list[Any] = []
         self.spreads_: list[Any] = []
         self.points_: list[Any] = []
@@ -220,28 +220,28 @@ default=None
         ends = np.stack([np.full(len(lines), self.no_effect), *mark(lines, bar_kw)])
         name_rows(ax, lines.names)
         self.labels_ = self._label_lines(lines, ends)
-        self._finish(ends)
+        self._finish_axes(ends)
         return self
 
-    def _checked(self, name: str, *shapes: tuple[int | None, ...]) -> Any:
+    def _check_array(self, name: str, *shapes: tuple[int | None, ...]) -> Any:
         """An array of the display, or None; its shape fits the names."""
         values = getattr(self, name)
         owner = f"{len(self.feature_names)} feature names"
-        return None if values is None else checked_numbers(values, name, shapes, owner)
+        return None if values is None else check_numbers(values, name, shapes, owner)
 
-    def _lines(self, max_entries: int | None) -> Lines:
+    def _make_lines(self, max_entries: int | None) -> Lines:
         """The `Lines` of the features shown, and one for the mean of the others."""
         n_features = len(self.feature_names)
         samples = [
-            self._checked(name, (n_features,), (n_features, None)).reshape(
+            self._check_array(name, (n_features,), (n_features, None)).reshape(
                 n_features, -1
             )
             for name in ("importances", "test_importances")
             if getattr(self, name) is not None
         ]
-        null = self._checked("null_importances", (None, n_features))
-        errors = self._checked("standard_errors", (n_features,))
-        pvalues = self._checked("pvalues", (n_features,))
+        null = self._check_array("null_importances", (None, n_features))
+        errors = self._check_array("standard_errors", (n_features,))
+        pvalues = self._check_array("pvalues", (n_features,))
         selected, remaining = line_order(samples, self.no_effect, max_entries)
         names = [str(self.feature_names[j]) for j in selected]
         if len(remaining):
@@ -250,8 +250,8 @@ default=None
             pvalues = np.append(pvalues[selected], [np.nan][: len(remaining)])
         if errors is not None:
             errors = np.append(errors[selected], [0.0][: len(remaining)])
-        null = None if null is None else with_others(null.T, selected, remaining)
-        samples = [with_others(draws, selected, remaining) for draws in samples]
+        null = None if null is None else append_combined(null.T, selected, remaining)
+        samples = [append_combined(draws, selected, remaining) for draws in samples]
         return Lines(names, samples, null, pvalues, errors, len(remaining))
 
     def _mark_means(
@@ -287,7 +287,7 @@ default=None
                 self._learner_text(LEARNER),
             )
             if draws.shape[1] > 1 and self.draws_name != "folds":
-                half_width, name = deviation(draws), f"± 1 std of {text}"
+                half_width, name = standard_deviation(draws), f"± 1 std of {text}"
             if half_width is not None:
                 low, high = means - half_width, means + half_width
                 self.spreads_.append(draw_spreads(ax, places, low, high))
@@ -374,7 +374,7 @@ default=None
             return ends
         self.null_ = self.bars_[0]
         point_style: Style = {"s": 30, "marker": "D", "zorder": 3}
-        point_style["color"] = seen(colours(1)[0], ax)
+        point_style["color"] = stand_out(colours(1)[0], ax)
         for draws in lines.samples:
             means = draws.mean(axis=1)
             self.points_.append(draw_points(ax, means, lines.places, **point_style))
@@ -394,7 +394,7 @@ default=None
         reach = ends.max(axis=0)
         return label_ends(self.ax_, reach, lines.places, means, texts=texts, gap=gap)
 
-    def _finish(self, ends: NDArray[np.float64]) -> None:
+    def _finish_axes(self, ends: NDArray[np.float64]) -> None:
         """Limits, ticks, axis label and legend."""
         ax, room = self.ax_, None
         if self.labels_:
@@ -418,7 +418,7 @@ default=None
             several draws, each has lines, too, with the column "repeat" or "fold"
             (missing for the mean).
         """
-        lines = self._lines(None)
+        lines = self._make_lines(None)
         draw_column = {"repeats": "repeat", "folds": "fold"}.get(
             self.draws_name, "draw"
         )
@@ -433,7 +433,7 @@ default=None
                 mean["low"] = mean["importance"] - half_width
                 mean["high"] = mean["importance"] + half_width
             elif draws.shape[1] > 1:
-                mean["std"] = deviation(draws)
+                mean["std"] = standard_deviation(draws)
             if draws.shape[1] > 1:
                 singles += [
                     {**columns, "importance": draw, draw_column: number}
@@ -456,12 +456,14 @@ def line_order(
     `samples` (each of shape (p, n_draws)); those shown are ordered by the larger mean.
     """
     means = np.stack([sample.mean(axis=1) for sample in samples])
-    selected, remaining = ranked(np.abs(means - no_effect).max(axis=0), max_entries)
+    selected, remaining = rank_entries(
+        np.abs(means - no_effect).max(axis=0), max_entries
+    )
     selected = np.sort(selected)
     return selected[np.argsort(-means.max(axis=0)[selected], kind="stable")], remaining
 
 
-def deviation(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+def standard_deviation(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """Standard deviation of each line's draws, without overflow."""
     scale = np.abs(draws).max(initial=0.0)
     return scale * (draws / scale).std(axis=1) if scale > 0 else np.zeros(len(draws))

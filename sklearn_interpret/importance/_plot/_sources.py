@@ -1,4 +1,4 @@
-"""The display of importances from predictors, inspectors and folds."""
+"""Constructors of displays of importances, from predictors, inspectors and folds."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ default=None
         test = Data(X_test, y_test, test_sample_weight)
         if X_test is None and any(array is not None for array in test):
             raise ValueError("y_test and test_sample_weight need X_test.")
-        arrays = _arrays(inspector, score_name)
+        arrays = _importance_arrays(inspector, score_name)
         if X_test is not None:
-            repeated = _arrays(cls._refitted(inspector, test), score_name)
+            repeated = _importance_arrays(cls._refit_on(inspector, test), score_name)
             arrays["test_importances"] = repeated["importances"]
         return cls(**arrays)
 
@@ -81,20 +81,22 @@ default=None
         score_name : str, default=None
             As in `from_estimator`.
         """
-        folds = [_arrays(inspector, score_name) for inspector in inspectors]
+        folds = [_importance_arrays(inspector, score_name) for inspector in inspectors]
         check_same_in_folds([fold["feature_names"] for fold in folds], "features")
         check_same_in_folds([fold["importance_name"] for fold in folds], "quantities")
         shared = ("feature_names", "importance_name", "no_effect")
         arrays = {name: folds[0][name] for name in shared}
         arrays["importances"] = _fold_means(folds)
         if tests is not None and isinstance(inspectors[0], PermutationImportance):
-            repeated = map(cls._refitted, inspectors, tests)
-            tests = [_arrays(inspector, score_name) for inspector in repeated]
+            repeated = map(cls._refit_on, inspectors, tests)
+            tests = [
+                _importance_arrays(inspector, score_name) for inspector in repeated
+            ]
             arrays["test_importances"] = _fold_means(tests)
         return cls(**{**arrays, "draws_name": "folds"})
 
     @classmethod
-    def _refitted(cls, inspector: Any, data: Data) -> Any:
+    def _refit_on(cls, inspector: Any, data: Data) -> Any:
         """A clone of the inspector, fitted on other rows with the same model."""
         if not isinstance(inspector, PermutationImportance):
             raise TypeError(
@@ -112,7 +114,7 @@ def _fold_means(folds: list[dict[str, Any]]) -> NDArray[np.float64]:
     return np.stack([fold["importances"].mean(axis=1) for fold in folds], axis=1)
 
 
-def _arrays(inspector: Any, score_name: str | None) -> dict[str, Any]:
+def _importance_arrays(inspector: Any, score_name: str | None) -> dict[str, Any]:
     """Constructor arguments of the importances of an inspector."""
     results = getattr(inspector, "results_", {})
     if score_name is not None and score_name not in results:
@@ -127,7 +129,7 @@ def _arrays(inspector: Any, score_name: str | None) -> dict[str, Any]:
     arrays = {
         "importances": importances,
         "feature_names": list(inspector.player_names_),
-        "importance_name": _text(inspector, score_name),
+        "importance_name": _axis_label(inspector, score_name),
         "no_effect": float(getattr(inspector, "comparison", None) == "ratio"),
     }
     if isinstance(inspector, DropColumnImportance):
@@ -143,7 +145,7 @@ def _arrays(inspector: Any, score_name: str | None) -> dict[str, Any]:
     return arrays
 
 
-def _text(inspector: Any, score_name: str | None) -> str:
+def _axis_label(inspector: Any, score_name: str | None) -> str:
     """Label of the axis of importances."""
     if isinstance(inspector, PermutationTest):
         if inspector.importance_getter == "permutation":
@@ -154,14 +156,14 @@ def _text(inspector: Any, score_name: str | None) -> str:
     if isinstance(inspector, SAGE):
         name = getattr(inspector.loss_, "__name__", str(inspector.loss_))
         return f"SAGE value\n(decrease of {name.replace('_', ' ')})"
-    change = _change(inspector, score_name)
+    change = _score_change_text(inspector, score_name)
     if isinstance(inspector, DropColumnImportance):
         return f"Drop-column importance\n({change} without the feature)"
     kind = "Conditional permutation" if inspector.conditional else "Permutation"
     return f"{kind} importance\n({change})"
 
 
-def _change(inspector: Any, score_name: str | None) -> str:
+def _score_change_text(inspector: Any, score_name: str | None) -> str:
     """Label of a permutation importance: the score and its comparison."""
     metrics = resolve_metrics(
         inspector.scoring, inspector.estimator_, inspector.response_method

@@ -22,9 +22,9 @@ from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, shade
 from sklearn_interpret._plotting.curves import draw_band, draw_line
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.labels import literal, plain_number_ticks, wrapped
+from sklearn_interpret._plotting.labels import literal, plain_number_ticks, wrap_name
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
-from sklearn_interpret._plotting.sources import check_count, checked_numbers
+from sklearn_interpret._plotting.sources import check_count, check_numbers
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
@@ -42,13 +42,13 @@ class InfluenceSources(ExplanationDisplay):
     _kinds = (DeletionDiagnostics, InfluenceFunctions)
     _explanation_kind = TrainingExplanation
     _without = frozenset()
-    # Of a predictor, X are the training rows, and the display shows their influence.
+    # With a predictor, X are the training rows, whose influence the display shows.
     _shows_rows = False
 
     @classmethod
     def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         if data.X is None:
-            return cls(inspector._overall(), **choices)
+            return cls(inspector._overall_explanation(), **choices)
         return cls(inspector.explain(data.X, data.y), **choices)
 
 
@@ -198,9 +198,9 @@ default=None
         fitted = clone(model).fit(X, y)
         (metric,) = resolve_metrics(scoring, fitted)[:1]
         training = Training(fitted, model, rows, y, {}, None)
-        removed = [order[:size] for order in orders for size in sizes]
+        removed_rows = [order[:size] for order in orders for size in sizes]
         test = (X, y) if X_test is None else (X_test, np.asarray(y_test))
-        scores = scores_without(training, removed, metric, test, n_jobs=n_jobs)
+        scores = scores_without(training, removed_rows, metric, test, n_jobs=n_jobs)
         by_influence, *at_random = scores.reshape(len(orders), -1)
         score_name = metric.name
         if scoring is None:
@@ -252,21 +252,21 @@ default=None
             An unknown row or feature.
         """
         if self.removal is not None:
-            ax = self._take(ax)
+            ax = self._take_axes(ax)
             self._draw_removal(self.removal, line_kw, band_kw)
             return self
-        order, values = self._ranked(max_entries)
+        order, values = self._rank_rows(max_entries)
         n_drawn = max(1, np.count_nonzero(values))  # zeros are the last
         order, values = order[:n_drawn], values[:n_drawn]
-        ax = self._take(ax, (6.4, 0.4 + row_height(len(order))))
+        ax = self._take_axes(ax, (6.4, 0.4 + row_height(len(order))))
         self._draw_bars(order, values, bar_kw)
         return self
 
-    def _ranked(
+    def _rank_rows(
         self, max_entries: int | None
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Positions of the training rows of largest size, and their values."""
-        explanation = self._checked()
+        """Positions of the training rows of largest influence, and their values."""
+        explanation = self._check_explanation()
         if self.row is None:
             values = explanation.values.mean(axis=0)
         else:
@@ -280,20 +280,20 @@ default=None
         self, order: NDArray[np.intp], values: NDArray[np.float64], style: Style | None
     ) -> None:
         """Bars of the training rows at some positions, the first on top."""
-        ax, explanation = self.ax_, self._checked()
+        ax, explanation = self.ax_, self._check_explanation()
         texts = column_texts(values, signed=bool((values < 0).any()))
-        names = self._names(order)
+        names = self._row_texts(order)
         self.bars_, _ = draw_ranked_bars(ax, names, values, style, texts=texts)
         name = explanation.value_name
-        ax.set_xlabel(literal(wrapped(f"{name[:1].upper()}{name[1:]}")))
+        ax.set_xlabel(literal(wrap_name(f"{name[:1].upper()}{name[1:]}")))
         if self.row is None and len(explanation) > 1:
             ax.set_title(f"Mean over {len(explanation)} rows")
         elif self._row_label is not None:
             ax.set_title(literal(self._row_label))
 
-    def _names(self, order: NDArray[np.intp]) -> list[str]:
+    def _row_texts(self, order: NDArray[np.intp]) -> list[str]:
         """Names of training rows, with their targets and values of features."""
-        explanation = self._checked()
+        explanation = self._check_explanation()
         columns: list[tuple[str, Any]] = []
         if np.ndim(explanation.training_targets) == 1:
             target = self.target_name or explanation.target_name or "y"
@@ -325,7 +325,7 @@ default=None
         sizes = np.asarray(removal["sizes"])
         draws = np.asarray(removal["random_scores"])
         mean, std = draws.mean(axis=0), draws.std(axis=0)
-        # So pale that the line stands out on it, on dark paper too.
+        # The band is so pale that the line stands out on it, also on a dark background.
         band_style = {"alpha": 0.22, **(band_style or {})}
         low, high = mean - std, mean + std
         self.band_ = draw_band(ax, sizes, low, high, NEUTRAL_COLOUR, band_style)
@@ -362,7 +362,7 @@ default=None
                 blocks.append({"size": sizes, "score": scores, "draw": draw})
             return self._frame(*blocks, integer_column="draw")
         assert self.explanation is not None  # without a removal
-        order, values = self._ranked(None)
+        order, values = self._rank_rows(None)
         names = [self.explanation.training_names[position] for position in order]
         return self._frame({"training_row": names, "value": values})
 
@@ -373,7 +373,7 @@ def _check_removal(
     """Checked influence (n_rows,), and increasing numbers of rows to leave out."""
     check_consistent_length(rows.native, y)
     shapes, owner = [(rows.n_rows,)], f"{rows.n_rows} training rows"
-    values = checked_numbers(influence, "influence", shapes, owner)
+    values = check_numbers(influence, "influence", shapes, owner)
     if sizes is None:
         sizes = np.linspace(0, rows.n_rows // 2, 11).astype(np.intp)
     sizes = np.unique(sizes)

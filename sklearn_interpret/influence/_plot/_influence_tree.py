@@ -119,7 +119,7 @@ class InfluenceTreeDisplay(InfluenceSources):
         ValueError
             Values of groups, or without the training rows; bad parameters.
         """
-        self.tree_, drawing = self._fitted()
+        self.tree_, drawing = self._fit_tree()
         drawing.plot(ax, kind=kind, bar_kw=bar_kw)
         self.figure_, self.legend_ = drawing.figure_, drawing.legend_
         (self.ax_,) = drawing.axes_.ravel()
@@ -141,12 +141,12 @@ class InfluenceTreeDisplay(InfluenceSources):
             pandas is not installed.
         """
         self._pandas()  # an error comes before the work
-        _, drawing = self._fitted()
+        _, drawing = self._fit_tree()
         return drawing.to_frame().drop(columns=["output", "surrogate"])
 
-    def _fitted(self) -> tuple[BaseEstimator, _Drawing]:
-        """The tree, fitted, and its drawing."""
-        explanation = self._checked()
+    def _fit_tree(self) -> tuple[BaseEstimator, _Drawing]:
+        """The fitted tree, and its drawing."""
+        explanation = self._check_explanation()
         if explanation.training_data is None:
             raise ValueError(
                 "explanation has no training_data, as that of groups of rows: the tree "

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import named_legend
-from sklearn_interpret._plotting.colours import PALETTE, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, shade, stand_out
 from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import shorten_all, write_near
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _CONTOUR_POINTS = 400
 _NAME_LENGTH = 18  # most characters of a row's name
-# Of text, in sizes of its font.
+# Height of a line of text and width of a character, in font sizes.
 _LINE_HEIGHT = 1.15
 _CHARACTER_WIDTH = 0.6
 # Share of the width of the axes beyond which a name has no room to the right.
@@ -163,7 +163,7 @@ class RegressionInfluenceDisplay(Display):
             Arrays of different lengths; no row with a residual; a level that is not
             positive, or a negative number of names.
         """
-        columns = self._columns()
+        columns = self._check_columns()
         distances = np.asarray(levels, dtype=np.float64)
         if not (distances > 0).all():
             raise ValueError(f"levels={distances.tolist()} must be positive.")
@@ -174,29 +174,33 @@ class RegressionInfluenceDisplay(Display):
         is_finite = np.isfinite(residuals)
         if not is_finite.any():
             raise ValueError("residuals holds no finite number: nothing can be drawn.")
-        ax = self._take(ax)
+        ax = self._take_axes(ax)
         order = np.argsort(-np.where(is_finite, columns["cooks_distance"], -np.inf))
-        named = order[: min(max_names, is_finite.sum())]
-        unnamed = np.setdiff1d(np.flatnonzero(is_finite), named)
+        named_rows = order[: min(max_names, is_finite.sum())]
+        unnamed_rows = np.setdiff1d(np.flatnonzero(is_finite), named_rows)
         point_style: Style = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
         point_style |= {"s": point_area(int(is_finite.sum())), "style": point_kw}
         self.points_, self.named_points_ = (
-            draw_points(ax, *points[:, rows], color=seen(colour, ax), **point_style)
-            for rows, colour in ((unnamed, PALETTE[0]), (named, PALETTE[1]))
+            draw_points(
+                ax, *points[:, rows], color=stand_out(colour, ax), **point_style
+            )
+            for rows, colour in ((unnamed_rows, PALETTE[0]), (named_rows, PALETTE[1]))
         )
         _set_limits(ax, leverages[is_finite], residuals[is_finite])
         ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)
         self._draw_contours(ax, distances, line_kw)
-        names = shorten_all([columns["row"][row] for row in named], _NAME_LENGTH)
-        self.texts_ = _name_points(ax, leverages[named], residuals[named], names)
+        names = shorten_all([columns["row"][row] for row in named_rows], _NAME_LENGTH)
+        self.texts_ = _name_points(
+            ax, leverages[named_rows], residuals[named_rows], names
+        )
         label = "Leverage"
         if not is_finite.all():
             label += f"\n(rows without a residual, not drawn: {(~is_finite).sum()})"
         ax.set(xlabel=label, ylabel="Studentized residual")
         return self
 
-    def _columns(self) -> dict[str, Any]:
-        """The arrays by the name of their column, checked."""
+    def _check_columns(self) -> dict[str, Any]:
+        """The display's arrays by column name, after a check of their shapes."""
         columns: dict[str, Any] = {
             "leverage": np.asarray(self.leverages, dtype=np.float64),
             "residual_studentized": np.asarray(self.residuals, dtype=np.float64),
@@ -263,7 +267,7 @@ class RegressionInfluenceDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        return self._frame(self._columns()).sort_values(
+        return self._frame(self._check_columns()).sort_values(
             "cooks_distance", ascending=False, kind="stable", ignore_index=True
         )
 
@@ -288,7 +292,7 @@ def _name_contour(ax: Axes, x: float, y: float, text: str) -> None:
 def _name_points(
     ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], names: list[str]
 ) -> list[Any]:
-    """Names next to points, to the left of those far right, moved up to not overlap."""
+    """Write names beside points, to the left at the far right, without overlaps."""
     to_left = x > _FAR_RIGHT * ax.get_xlim()[1]
     points = ax.transData.transform(np.column_stack([x, y]))
     points *= 72 / ax.figure.figure.dpi  # from pixels

@@ -17,7 +17,8 @@ from sklearn_interpret._plotting.labels import shorten_all
 
 # Most nodes whose labels are horizontal; more have labels that point outwards.
 MOST_HORIZONTAL = 12
-LONGEST_NAME, SHORTEST_NAME = 24, 8  # characters that a name may have; it keeps these
+LONGEST_NAME = 24  # most characters of a name
+SHORTEST_NAME = 8  # characters that a name keeps, however little room there is
 FONT_SIZE = 10.0  # usual and largest size of the labels, in points
 LINE_HEIGHT = 0.19  # inches from a line of text to the next, at the usual size
 CHARACTER_WIDTH = 0.088  # inches, at the usual size
@@ -147,17 +148,17 @@ def lay_out(names: list[str], room: Room) -> Layout:
     n, half_sides = len(names), room.half_sides
     angles = circle_angles(n)
     if n <= MOST_HORIZONTAL:
-        texts = _shortened(names, half_sides[0])
-        radius = _radius(texts, angles, half_sides, FONT_SIZE, horizontal=True)
+        texts = _shorten_names(names, half_sides[0])
+        radius = _largest_radius(texts, angles, half_sides, FONT_SIZE, horizontal=True)
         if _labels_fit(angles, radius + _label_offset(radius, n)):
             return Layout(angles, texts, True, FONT_SIZE, radius)
-    texts = _shortened(names, half_sides.min())
+    texts = _shorten_names(names, half_sides.min())
     size = FONT_SIZE
     # The size of the labels and the radius depend on each other.
     for _ in range(FONT_SIZE_STEPS):
-        radius = _radius(texts, angles, half_sides, size, horizontal=False)
-        size = (size + _fitting_size(radius, n)) / 2
-    return Layout(angles, texts, False, _fitting_size(radius, n), radius)
+        radius = _largest_radius(texts, angles, half_sides, size, horizontal=False)
+        size = (size + _fitting_font_size(radius, n)) / 2
+    return Layout(angles, texts, False, _fitting_font_size(radius, n), radius)
 
 
 def _largest_diameter(radius: float, n: int) -> float:
@@ -171,19 +172,19 @@ def _label_offset(radius: float, n: int) -> float:
     return (_largest_diameter(radius, n) / 2 + NODE_TO_LABEL) / POINTS_PER_INCH
 
 
-def _fitting_size(radius: float, n: int) -> float:
+def _fitting_font_size(radius: float, n: int) -> float:
     """Font size at which labels that point outwards do not overlap."""
     arc = 2 * np.pi * (radius + _label_offset(radius, n)) / n
     return min(FONT_SIZE, FONT_SIZE * arc / LINE_HEIGHT)
 
 
-def _shortened(names: list[str], half_side: float) -> list[str]:
+def _shorten_names(names: list[str], half_side: float) -> list[str]:
     """Names shortened to about half of the way from the centre to the edge."""
     n_characters = 0.48 * half_side / CHARACTER_WIDTH
     return shorten_all(names, int(np.clip(n_characters, SHORTEST_NAME, LONGEST_NAME)))
 
 
-def _radius(
+def _largest_radius(
     names: list[str],
     angles: NDArray[np.float64],
     half_sides: NDArray[np.float64],

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of_variance
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret.explanations import InteractionExplanation
 from sklearn_interpret.explanations._selection import one_output, output_position
 from sklearn_interpret.interactions._functional_decomposition import (
@@ -23,15 +23,15 @@ class ComponentDisplay(ExplanationDisplay):
     _kinds = (FunctionalDecomposition,)
     _explanation_kind = InteractionExplanation
 
-    def _one_output(self) -> InteractionExplanation:
+    def _output_explanation(self) -> InteractionExplanation:
         """The explanation of the output that is drawn, without an axis of outputs."""
-        explanation = self._checked()
+        explanation = self._check_explanation()
         n_sets = len(explanation.interactions)
         shapes = [(None, n_sets), (None, n_sets, None)]
-        checked_numbers(explanation.values, "values", shapes, f"{n_sets} interactions")
+        check_numbers(explanation.values, "values", shapes, f"{n_sets} interactions")
         return one_output(explanation, self.target)
 
-    def _response(self) -> str:
+    def _full_response_label(self) -> str:
         names = self.explanation.output_names
         return self._response_label(names, output_position(names, self.target))
 
@@ -39,9 +39,9 @@ class ComponentDisplay(ExplanationDisplay):
 def variances_and_shares(
     explanation: InteractionExplanation,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Variances of the sets' values over the rows, and shares in the predictions'.
+    """Variances of the components over the rows, and their shares of the total.
 
-    The last of each is that of the remainder.
+    The last variance and the last share are those of the remainder.
     """
     components = np.column_stack([explanation.values, explanation.remainder])
     predictions = explanation.predictions[:, None]

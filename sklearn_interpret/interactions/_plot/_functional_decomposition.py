@@ -24,13 +24,13 @@ from sklearn_interpret._plotting.panels.lines import (
 )
 from sklearn_interpret._plotting.ranked_bars import (
     BAR_HEIGHT,
+    append_combined,
     draw_bars,
     finish_rows,
     label_ends,
     name_rows,
-    ranked,
+    rank_entries,
     reach_ends,
-    with_others,
 )
 from sklearn_interpret._plotting.surfaces import cell_bounds, colour_limits
 from sklearn_interpret.explanations import InteractionExplanation
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.feature_values import FeatureValues
     from sklearn_interpret._plotting.panels.lines import Panel
 
-MOST_CELLS = 24  # more distinct values of a feature share cells
-ROWS_PER_CELL = 4  # about, of the cells of two such features
+MOST_CELLS = 24  # along a feature; more distinct values than this share cells
+ROWS_PER_CELL = 4  # mean number of rows in the cells of two such features
 ROW_HEIGHT = 0.28  # inches of a bar
 TEXT_HEIGHT, TEXT_WIDTH = 0.7, 0.3  # inches for the texts around the bars
 RESPONSE_LENGTH, NAME_LENGTH = 28, 22  # characters of the response, of a component
@@ -61,7 +61,7 @@ class SharePanel:
     names: list[str]  # of the bars, the first on top
     shares: NDArray[np.float64]
     response: str
-    n_components: int  # number of bars of one component each; the others are grey
+    n_components: int  # number of bars of single components; further bars are grey
     style: Style | None
     bars: Any = None
     labels: list[Any] = field(default_factory=list)
@@ -221,25 +221,27 @@ default="auto"
             or fewer than two rows.
         """
         options = PlotOptions.of_arguments(locals())
-        explanation = self._components()
+        explanation = self._check_components()
         variances, shares = variances_and_shares(explanation)
-        bars = self._bars(explanation, shares, max_entries, bar_kw)
+        bars = self._share_panel(explanation, shares, max_entries, bar_kw)
         reader = FeatureReader(explanation, self.categorical_features)
-        selected = _drawable(explanation, reader, variances[:-1])[:max_panels]
+        selected = _drawable_components(explanation, reader, variances[:-1])[
+            :max_panels
+        ]
         values = explanation.values[:, list(filter(self._is_pair, selected))]
         limits = colour_limits(values, True) if share_y else None
         panels = [
-            self._panel(explanation, reader, component, limits)
+            self._component_panel(explanation, reader, component, limits)
             for component in selected
         ]
         pairs = [(panel, None) for panel in (bars, *panels)]
-        self._render(pairs, ax, options, n_cols=n_cols, share_y=share_y)
+        self._render_panels(pairs, ax, options, n_cols=n_cols, share_y=share_y)
         self.bars_, self.labels_ = bars.bars, bars.labels
         return self
 
-    def _components(self) -> InteractionExplanation:
+    def _check_components(self) -> InteractionExplanation:
         """The components of the output that is drawn."""
-        explanation = self._one_output()
+        explanation = self._output_explanation()
         if explanation.index != "component":
             raise ValueError(
                 f"{type(self).__name__} shows components; these values are "
@@ -252,62 +254,64 @@ default="auto"
             )
         return explanation
 
-    def _bars(
+    def _share_panel(
         self,
         explanation: InteractionExplanation,
         shares: NDArray[np.float64],
         max_entries: int | None,
         style: Style | None,
     ) -> SharePanel:
-        """The panel of shares, with grey bars of the others and of the remainder."""
+        """The panel of shares; grey bars are the sum of the rest and the remainder."""
         shares, remainder = shares[:-1], shares[-1]
-        selected, remaining = ranked(np.abs(shares), max_entries)
+        selected, remaining = rank_entries(np.abs(shares), max_entries)
         sets, features = explanation.interactions, explanation.feature_names
         names = [
             JOIN.join(features[j] for j in sets[component]) for component in selected
         ]
-        lengths = with_others(shares, selected, remaining, np.sum)
+        lengths = append_combined(shares, selected, remaining, np.sum)
         if len(remaining):
             names.append(f"sum of {len(remaining)} others")
         if remainder:
             order = max(map(len, explanation.interactions))
-            names.append(f"more than {order} feature{'s'[: order > 1]}")
+            names.append(f"more than {order} feature{'s' if order > 1 else ''}")
             lengths = np.append(lengths, remainder)
         return SharePanel(names, lengths, self._response_text(), len(selected), style)
 
     def _response_text(self) -> str:
-        return shorten(self._response(), RESPONSE_LENGTH)
+        return shorten(self._full_response_label(), RESPONSE_LENGTH)
 
     def _is_pair(self, component: int) -> bool:
         return len(self.explanation.interactions[component]) == 2
 
-    def _panel(
+    def _component_panel(
         self,
         explanation: InteractionExplanation,
         reader: FeatureReader,
         component: int,
         limits: tuple[float, float] | None,
     ) -> Panel:
-        """The panel of a component; colours have these limits, or None for its own."""
+        """The panel of a component; surfaces have their own colours without limits."""
         values = explanation.values[:, component]
         members = map(reader.feature_values, explanation.interactions[component])
         features = [feature for feature in members if feature is not None]
         if len(features) == 1:
-            return self._curve(features[0], values)
+            return self._curve_panel(features[0], values)
         features.sort(key=lambda feature: feature.levels is not None)
         first, second = features
         is_mixed = first.levels is None and second.levels is not None
         if is_mixed and len(second.level_texts) <= len(PALETTE):
-            return self._curve_by_level(first, second, values)
+            return self._curves_by_level_panel(first, second, values)
         observed = first.is_observed & second.is_observed
-        effect = _surface(first, second, values, observed)
+        effect = _mean_surface(first, second, values, observed)
         limits = colour_limits(effect.values, True) if limits is None else limits
         return SurfacePanel(effect, 0, limits, "component", self._response_text(), True)
 
-    def _curve(self, feature: FeatureValues, values: NDArray[np.float64]) -> LinePanel:
+    def _curve_panel(
+        self, feature: FeatureValues, values: NDArray[np.float64]
+    ) -> LinePanel:
         """The panel of a main effect."""
         observed, (colour,) = feature.is_observed, colours(1)
-        series = _series(feature, values, observed, None, colour)
+        series = _mean_line(feature, values, observed, None, colour)
         missing = None if observed.all() else [values[~observed].mean()]
         return LinePanel(
             feature.name,
@@ -320,7 +324,7 @@ default="auto"
             missing=missing,
         )
 
-    def _curve_by_level(
+    def _curves_by_level_panel(
         self,
         feature: FeatureValues,
         category: FeatureValues,
@@ -330,7 +334,7 @@ default="auto"
         observed = feature.is_observed & category.is_observed
         levels = np.unique(category.numbers[observed]).astype(np.intp)
         series = [
-            _series(
+            _mean_line(
                 feature,
                 values,
                 observed & (category.numbers == level),
@@ -361,9 +365,9 @@ default="auto"
             response, a covariance. The last line is the remainder, without an order.
             The numbers of curves and surfaces are those of the explanation.
         """
-        explanation = self._components()
+        explanation = self._check_components()
         variances, shares = variances_and_shares(explanation)
-        ranks, _ = ranked(np.abs(shares[:-1]), None)
+        ranks, _ = rank_entries(np.abs(shares[:-1]), None)
         ranks = np.append(ranks, len(shares) - 1)
         names = [*explanation.interaction_names, "remainder"]
         orders = [*map(len, explanation.interactions), None]
@@ -376,26 +380,26 @@ default="auto"
         return self._frame(columns).astype({"order": "Int64"})
 
 
-def _drawable(
+def _drawable_components(
     explanation: InteractionExplanation,
     reader: FeatureReader,
     variances: NDArray[np.float64],
 ) -> list[int]:
     """Components of one and two features with values in the data, by variance."""
-    order, _ = ranked(variances, None)
-    least = ROUNDING * explanation.predictions.var()
+    order, _ = rank_entries(variances, None)
+    rounding = ROUNDING * explanation.predictions.var()
     sets = explanation.interactions
     return [
         component
         for component in order.tolist()
         if reader.has_data
-        and variances[component] > least
+        and variances[component] > rounding
         and len(sets[component]) < 3
         and not any(map(reader.is_group, sets[component]))
     ]
 
 
-def _series(
+def _mean_line(
     feature: FeatureValues,
     values: NDArray[np.float64],
     mask: NDArray[np.bool_],
@@ -409,7 +413,7 @@ def _series(
     return Series(x, sums / np.bincount(index), **series_kwargs)
 
 
-def _surface(
+def _mean_surface(
     first: FeatureValues,
     second: FeatureValues,
     values: NDArray[np.float64],
@@ -419,7 +423,7 @@ def _surface(
     n_rows = int(observed.sum())
     max_cells = int(np.clip(np.sqrt(n_rows / ROWS_PER_CELL), 4, MOST_CELLS))
     x, y = (
-        _cells(feature, feature.numbers[observed], max_cells)
+        _make_cells(feature, feature.numbers[observed], max_cells)
         for feature in (first, second)
     )
     shape = len(x.places), len(y.places)
@@ -446,10 +450,10 @@ class _Cells(NamedTuple):
     bounds: NDArray[np.float64]  # where cells begin and end, (n_cells + 1,)
 
 
-def _cells(
+def _make_cells(
     feature: FeatureValues, numbers: NDArray[np.float64], max_cells: int
 ) -> _Cells:
-    """Cells of levels and of few distinct numbers, each of its own; or of quantiles."""
+    """A cell for each level, or each of few numbers; cells of quantiles for many."""
     if feature.levels is not None:
         levels = np.array(feature.levels, dtype=object)
         bounds = cell_bounds(np.arange(len(levels)))

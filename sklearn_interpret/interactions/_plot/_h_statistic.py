@@ -14,21 +14,17 @@ from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import JOIN, literal_lines
-from sklearn_interpret._plotting.matrices import (
-    checked_strengths,
-    draw_table,
-    table_size,
-)
+from sklearn_interpret._plotting.matrices import check_strengths, draw_table, table_size
 from sklearn_interpret._plotting.ranked_bars import (
     LEARNER,
+    append_combined,
     draw_bars,
     draw_spreads,
     finish_rows,
     label_ends,
     name_rows,
-    ranked,
+    rank_entries,
     row_height,
-    with_others,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret.explanations._selection import output_position
@@ -56,7 +52,7 @@ class Group:
     """Bars of features, or of pairs, the strongest first."""
 
     title: str
-    names: list[tuple[str, ...]]  # of a feature, or of both of a pair
+    names: list[tuple[str, ...]]  # name of a feature, or names of a pair
     values: NDArray[np.float64]  # (n_bars,): strengths
     spreads: NDArray[np.float64]  # (n_bars,): standard deviations, NaN where unknown
     n_others: int  # number of features or pairs whose mean the last bar is
@@ -233,7 +229,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             An unknown kind, a `max_entries` that is not a positive whole number, arrays
             that do not fit each other, or nothing to draw.
         """
-        arrays = self._arrays()
+        arrays = self._check_arrays()
         self.bars_: list[Any] = []
         self.spreads_: list[Any] = []
         self.labels_: list[Any] = []
@@ -246,23 +242,25 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             self._plot_bars(ax, arrays, max_entries, bar_kw)
         return self
 
-    def _arrays(self) -> dict[str, Any]:
+    def _check_arrays(self) -> dict[str, Any]:
         """The four arrays by name, checked against the names of the features."""
         n_features = len(self.feature_names)
         shapes = {"pairwise": (n_features, n_features), "overall": (n_features,)}
         shapes |= {f"{name}_std": shape for name, shape in shapes.items()}
         arrays: dict[str, Any] = {
-            name: checked_strengths(getattr(self, name), shape, name)
+            name: check_strengths(getattr(self, name), shape, name)
             for name, shape in shapes.items()
         }
         for name, folds in (self._by_fold or {}).items():
             arrays[f"{name}_std"] = learner_half_width(folds, self._splits)
-        if arrays["overall"] is None and not len(known_pairs(arrays["pairwise"])):
+        if arrays["overall"] is None and not len(measured_pairs(arrays["pairwise"])):
             raise ValueError("There is no pair of features: nothing to draw.")
         return arrays
 
-    def _groups(self, arrays: dict[str, Any], max_entries: int | None) -> list[Group]:
-        """The lines of features, where there are any, and of pairs."""
+    def _make_groups(
+        self, arrays: dict[str, Any], max_entries: int | None
+    ) -> list[Group]:
+        """The bars of features, if their strengths are given, and of pairs."""
         names = list(map(str, self.feature_names))
         groups = []
         if arrays["overall"] is not None:
@@ -270,7 +268,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             singles = [(name,) for name in names]
             title = "with all others"
             groups.append(make_group(title, singles, strengths, spreads, max_entries))
-        pairs = known_pairs(arrays["pairwise"])
+        pairs = measured_pairs(arrays["pairwise"])
         if len(pairs):
             indices, spreads = tuple(pairs.T), arrays["pairwise_std"]
             spreads = None if spreads is None else spreads[indices]
@@ -287,11 +285,11 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         max_entries: int | None,
         style: Style | None,
     ) -> None:
-        groups = self._groups(arrays, max_entries)
-        n_lines = sum(map(len, groups)) + len(groups) - 1  # one free between groups
+        groups = self._make_groups(arrays, max_entries)
+        n_lines = sum(map(len, groups)) + len(groups) - 1  # an empty one between groups
         has_legend = len(groups) > 1 or any(group.has_spreads for group in groups)
         width = WIDTH + LEGEND_WIDTH if has_legend else WIDTH
-        ax = self._take(ax, (width, row_height(n_lines)))
+        ax = self._take_axes(ax, (width, row_height(n_lines)))
         places, palette = name_lines(ax, groups), colours(len(groups))
         ends = [
             self._draw_group(group, positions, colour, style)
@@ -299,7 +297,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         ]
         longest = np.concatenate(ends).max()
         ax.set_xlim(0, longest * (1 + NUMBER_ROOM) if longest > 0 else 1.0)
-        finish_rows(ax, literal_lines(self._label()))
+        finish_rows(ax, literal_lines(self._strength_label()))
         handles = [bars.patches[0] for bars in self.bars_] if len(groups) > 1 else []
         texts = [group.title for group in groups][: len(handles)]
         if self.spreads_:
@@ -339,16 +337,16 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         style: Style | None,
     ) -> None:
         table = arrays["pairwise"]
-        if not len(known_pairs(table)):
+        if not len(measured_pairs(table)):
             raise ValueError("There is no pair of features: nothing to draw.")
         np.fill_diagonal(table, np.nan)
         strengths = np.nan_to_num(table)
         order = np.lexsort((-strengths.sum(axis=1), -strengths.max(axis=1)))
         order = order if max_entries is None else order[: max(max_entries, 2)]
-        lines = literal_lines(self._label()).split("\n")
+        lines = literal_lines(self._strength_label()).split("\n")
         # The colour bar has no space for the explanation in brackets.
         name = "\n".join(line for line in lines if not line.startswith("("))
-        ax = self._take(ax, table_size(len(order)))
+        ax = self._take_axes(ax, table_size(len(order)))
         artists = draw_table(ax, table, self.feature_names, order, name, style)
         self.heatmap_, self.colorbar_, self.labels_ = artists
 
@@ -363,7 +361,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             where there are folds, "low" and "high" of the learner's intervals; in the
             order of the bars.
         """
-        groups = self._groups(self._arrays(), None)
+        groups = self._make_groups(self._check_arrays(), None)
         names = [name for group in groups for name in group.names]
         columns = {
             "feature": [name[0] for name in names],
@@ -380,7 +378,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         return self._frame(columns).astype({"feature2": "string"})
 
 
-def known_pairs(pairwise: NDArray[np.float64]) -> NDArray[np.intp]:
+def measured_pairs(pairwise: NDArray[np.float64]) -> NDArray[np.intp]:
     """Positions (n_pairs, 2) of the pairs j < k that have a strength."""
     upper = np.triu(np.ones_like(pairwise, dtype=bool), 1)
     return np.argwhere(upper & ~np.isnan(pairwise))
@@ -394,7 +392,7 @@ def make_group(
     max_entries: int | None,
 ) -> Group:
     """Bars of the strongest entries, and one for the mean of the others."""
-    selected, remaining = ranked(values, max_entries)
+    selected, remaining = rank_entries(values, max_entries)
     names = [names[position] for position in selected]
     spreads = np.full(len(values), np.nan) if spreads is None else spreads
     spreads = spreads[selected]
@@ -402,12 +400,16 @@ def make_group(
         names.append((f"mean of {len(remaining)} others",))
         spreads = np.append(spreads, np.nan)
     return Group(
-        title, names, with_others(values, selected, remaining), spreads, len(remaining)
+        title,
+        names,
+        append_combined(values, selected, remaining),
+        spreads,
+        len(remaining),
     )
 
 
 def name_lines(ax: Axes, groups: list[Group]) -> list[NDArray[np.float64]]:
-    """Name the bars of all groups; the places of each group's, one free in between."""
+    """Name the bars of all groups; return their positions, with gaps between groups."""
     names = []
     for group in groups:
         names += [JOIN.join(name) for name in group.names] + [""]
@@ -423,7 +425,7 @@ def name_lines(ax: Axes, groups: list[Group]) -> list[NDArray[np.float64]]:
 def _pair_arrays(
     inspector: Any, *, target: Any = None, unnormalized: bool = False
 ) -> dict[str, Any]:
-    """Constructor arguments of the numbers of an inspector of pairs."""
+    """Constructor arguments for the strengths of an inspector of pairs."""
     output = output_position(inspector.output_names_, target)
     arrays: dict[str, Any] = {"feature_names": list(inspector.player_names_)}
     arrays["overall"] = None

@@ -126,11 +126,11 @@ class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
             A limit that is not a positive whole number, or nothing to draw.
         """
         limits, styles = (max_entries, max_edges), (edge_kw, node_kw)
-        self._draw_network(ax, self._network(), *limits, *styles, max_sets, set_kw)
+        self._draw_network(ax, self._make_network(), *limits, *styles, max_sets, set_kw)
         return self
 
-    def _network(self) -> Network:
-        """The values of the sets, by the number of features."""
+    def _make_network(self) -> Network:
+        """The network: features as nodes, pairs as edges, and larger sets."""
         explanation, values, signed = self._values_of_sets()
         n_features = len(explanation.feature_names)
         adjacency = np.zeros((n_features, n_features))
@@ -151,7 +151,7 @@ class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
         self,
     ) -> tuple[InteractionExplanation, NDArray[np.float64], bool]:
         """The explanation drawn, a number for each set, and whether it has a sign."""
-        explanation = self._one_output()
+        explanation = self._output_explanation()
         if self.row is not None:
             explanation = explanation[[row_position(self.row, len(explanation))]]
         if len(explanation) > 1:
@@ -162,16 +162,16 @@ class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
         return explanation, np.where(np.abs(values) > smallest, values, 0.0), True
 
     @property
-    def _of_one_row(self) -> bool:
+    def _shows_one_row(self) -> bool:
         return self.row is not None or len(self.explanation) == 1
 
-    def _label(self) -> str:
+    def _strength_label(self) -> str:
         """Title of the legend."""
-        if not self._of_one_row:
-            return f"Share of variance\n{self._response()}"
+        if not self._shows_one_row:
+            return f"Share of variance\n{self._full_response_label()}"
         index = self.explanation.index
         quantity = "Component" if index == "component" else index
-        return f"{quantity}\n{self._of_row(self._response())}"
+        return f"{quantity}\n{self._of_row(self._full_response_label())}"
 
     def to_frame(self) -> Any:
         """All numbers drawn, as a DataFrame, the strongest first.
@@ -190,6 +190,6 @@ class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
                 explanation.interaction_names[position] for position in ranks
             ],
             "order": [len(explanation.interactions[position]) for position in ranks],
-            "value" if self._of_one_row else "share": values[ranks],
+            "value" if self._shows_one_row else "share": values[ranks],
         }
         return self._frame(columns)

@@ -20,9 +20,9 @@ from sklearn_interpret._plotting.axes import (
 from sklearn_interpret._plotting.colours import (
     PALETTE,
     paper,
-    seen,
     shade,
     sign_colours,
+    stand_out,
     strength_map,
     text_on,
 )
@@ -73,7 +73,7 @@ class Network:
     larger_sets: Sequence[LargerSet] = ()  # the strongest first
     signed: bool = False
 
-    def strongest(
+    def strongest_part(
         self, max_entries: int | None, max_edges: int | None
     ) -> tuple[Subnetwork, list[LargerSet]]:
         """The part that is drawn, and the larger sets within it, by its positions."""
@@ -100,7 +100,7 @@ class NetworkMixin(DisplayMixin):
     """Adds the drawing of a `Network` to a display."""
 
     @abstractmethod
-    def _label(self) -> str:
+    def _strength_label(self) -> str:
         """Name of the strengths, and of the response."""
 
     def _draw_network(
@@ -115,9 +115,9 @@ class NetworkMixin(DisplayMixin):
         set_kw: Style | None = None,
     ) -> None:
         """Draw on an axes, or in a new figure; set the artists."""
-        subnetwork, larger_sets = network.strongest(max_entries, max_edges)
+        subnetwork, larger_sets = network.strongest_part(max_entries, max_edges)
         larger_sets = larger_sets[:max_sets]
-        note = _note(subnetwork, len(network.larger_sets) - len(larger_sets))
+        note = _note_text(subnetwork, len(network.larger_sets) - len(larger_sets))
         names = [str(network.names[feature]) for feature in subnetwork.features]
         legend_width = SETS_LEGEND_WIDTH if larger_sets else LEGEND_WIDTH
         layout, at_side = self._lay_out(ax, names, legend_width, note=bool(note))
@@ -145,8 +145,8 @@ class NetworkMixin(DisplayMixin):
     ) -> tuple[Layout, bool]:
         """Take an axes; places of the nodes, and whether the legend is at the side."""
         width, height = needed_size(names)
-        ax = self._take(ax, (width + legend_width, height))
-        room = _room(ax, legend_width, note=note)
+        ax = self._take_axes(ax, (width + legend_width, height))
+        room = _axes_room(ax, legend_width, note=note)
         layout = lay_out(names, room)
         ax.set_axis_off()
         xlim, ylim = room.limits(layout)
@@ -160,7 +160,7 @@ class NetworkMixin(DisplayMixin):
         network: Network,
         style: Style | None,
     ) -> list[Any]:
-        """A filled hull for each set; points on a circle are in its order."""
+        """A polygon for each set; its members are in the order of the circle."""
         from matplotlib.patches import Polygon
 
         palette: Sequence[str] | NDArray[np.str_]
@@ -173,9 +173,9 @@ class NetworkMixin(DisplayMixin):
         max_alpha = 0.3 if text_on(paper(self.ax_)) == "black" else 0.55
         patches = []
         for (members, _), share, base_colour in zip(
-            larger_sets, _shares(np.abs(strengths)), palette, strict=True
+            larger_sets, _relative_strengths(np.abs(strengths)), palette, strict=True
         ):
-            colour = seen(base_colour, self.ax_)
+            colour = stand_out(base_colour, self.ax_)
             patch_style: Style = {
                 "facecolor": (colour, max_alpha * (0.25 + 0.75 * share))
             }
@@ -194,10 +194,10 @@ class NetworkMixin(DisplayMixin):
     ) -> Collection:
         from matplotlib.collections import LineCollection
 
-        shares = _shares(subnetwork.strengths)
+        shares = _relative_strengths(subnetwork.strengths)
         edges = LineCollection(
             list(points[subnetwork.edges]),
-            linewidths=_widths(shares),
+            linewidths=_edge_widths(shares),
             colors=self._edge_colours(network.signed_strengths(subnetwork), network),
             capstyle="round",
             zorder=1,
@@ -210,8 +210,8 @@ class NetworkMixin(DisplayMixin):
     ) -> NDArray[np.float64] | list[Any]:
         """Colours by sign, or darker ones for stronger edges."""
         if network.signed:
-            return [seen(colour, self.ax_) for colour in sign_colours(strengths)]
-        return _shades(self.ax_, _shares(strengths))
+            return [stand_out(colour, self.ax_) for colour in sign_colours(strengths)]
+        return _edge_shades(self.ax_, _relative_strengths(strengths))
 
     def _draw_nodes(
         self,
@@ -225,7 +225,7 @@ class NetworkMixin(DisplayMixin):
         effects = network.main_effects
         if effects is not None and np.abs(effects).max() > 0:
             shares = np.abs(effects[features]) / np.abs(effects).max()
-            diameters = _diameters(shares, layout.largest_diameter)
+            diameters = _node_diameters(shares, layout.largest_diameter)
         node_style: Style = {"edgecolor": paper(self.ax_), "linewidth": 0.8}
         node_style["zorder"] = 2
         node_style["facecolor"] = [
@@ -233,14 +233,14 @@ class NetworkMixin(DisplayMixin):
         ]
         if network.signed and effects is not None:
             signs = sign_colours(effects[features])
-            node_style["facecolor"] = [seen(colour, self.ax_) for colour in signs]
+            node_style["facecolor"] = [stand_out(colour, self.ax_) for colour in signs]
         x, y = layout.points.T
         return draw_points(self.ax_, x, y, style, s=diameters**2, **node_style)
 
     def _node_colour(self, isolated: bool) -> ColorType:
         if isolated:
             return shade(self.ax_, ISOLATED_INK)
-        return seen(NODE_COLOUR, self.ax_)
+        return stand_out(NODE_COLOUR, self.ax_)
 
     def _draw_labels(self, layout: Layout, is_isolated: NDArray[np.bool_]) -> list[Any]:
         """Names outside of the circle, horizontal or pointing outwards."""
@@ -278,20 +278,20 @@ class NetworkMixin(DisplayMixin):
 
         count, entries = 3 if at_side else 2, []
         strengths = network.signed_strengths(subnetwork)
-        examples = _examples(strengths, count)
+        examples = _legend_values(strengths, count)
         texts = column_texts(examples, signed=network.signed)
         for strength, text in zip(examples, texts, strict=True):
             highest = subnetwork.strengths.max()
             (colour,) = self._edge_colours(np.array([strength, highest]), network)[:1]
             line_style = {
                 "color": colour,
-                "linewidth": _widths(abs(strength) / highest),
+                "linewidth": _edge_widths(abs(strength) / highest),
             }
             entries.append((Line2D([], [], **line_style), f"edge {text}"))
         effects = network.main_effects
         if effects is None or not np.abs(effects).max() > 0:
             return entries
-        examples = _examples(effects[subnetwork.features], count)
+        examples = _legend_values(effects[subnetwork.features], count)
         texts = column_texts(examples, signed=network.signed)
         node_style: Style = {"marker": "o", "linestyle": "", "markeredgewidth": 0.8}
         node_style["markeredgecolor"] = paper(self.ax_)
@@ -299,9 +299,9 @@ class NetworkMixin(DisplayMixin):
             nothing_joined = not len(subnetwork.edges) and not network.larger_sets
             colour = self._node_colour(nothing_joined)
             if network.signed:
-                colour = seen(str(sign_colours(np.array(effect))), self.ax_)
+                colour = stand_out(str(sign_colours(np.array(effect))), self.ax_)
             share = abs(effect) / np.abs(effects).max()
-            size = _diameters(share, largest_diameter)
+            size = _node_diameters(share, largest_diameter)
             handle = Line2D([], [], color=colour, markersize=size, **node_style)
             entries.append((handle, f"main effect {text}"))
         return entries
@@ -332,7 +332,7 @@ class NetworkMixin(DisplayMixin):
             self.ax_,
             handles,
             texts,
-            title=literal_lines(self._label(), 30),
+            title=literal_lines(self._strength_label(), 30),
             fontsize="small",
             title_fontsize="small",
             frameon=False,
@@ -349,7 +349,7 @@ class NetworkMixin(DisplayMixin):
         return write_near(self.ax_, text, (0, 0), (2, 2), **text_style)
 
 
-def _note(subnetwork: Subnetwork, n_sets: int) -> str:
+def _note_text(subnetwork: Subnetwork, n_sets: int) -> str:
     """Note that there are no edges, and on edges, features and sets left out."""
     counts = {
         "weaker edge": subnetwork.n_edges_left_out,
@@ -368,7 +368,7 @@ def _note(subnetwork: Subnetwork, n_sets: int) -> str:
     return "\n".join(lines)
 
 
-def _room(ax: Axes, legend_width: float, *, note: bool) -> Room:
+def _axes_room(ax: Axes, legend_width: float, *, note: bool) -> Room:
     """Room of the axes, with strips for the legend and for the note."""
     width, height = axes_inches(ax)
     figure = ax.figure.figure
@@ -381,31 +381,31 @@ def _room(ax: Axes, legend_width: float, *, note: bool) -> Room:
     return Room(width, height, 0.0, bottom + LEGEND_HEIGHT)
 
 
-def _diameters(shares: Any, largest: float) -> Any:
+def _node_diameters(shares: Any, largest: float) -> Any:
     """Diameters of nodes in points: their areas grow with the shares."""
     smallest = min(SMALLEST_NODE, largest / 2)
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
 
 
-def _shares(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+def _relative_strengths(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
     """Strengths in units of the largest."""
     return strengths / strengths.max() if len(strengths) else strengths
 
 
-def _widths(shares: Any) -> Any:
+def _edge_widths(shares: Any) -> Any:
     """Widths of edges in points, linear in the shares."""
     return THINNEST_EDGE + (THICKEST_EDGE - THINNEST_EDGE) * shares
 
 
-def _shades(ax: Axes, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _edge_shades(ax: Axes, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Colours of edges: stronger ones have more contrast with the paper."""
     return strength_map(ax)(0.3 + 0.7 * shares)
 
 
-def _examples(values: NDArray[np.float64], count: int) -> list[float]:
-    """The largest value and the smallest above zero, and one between them.
+def _legend_values(values: NDArray[np.float64], count: int) -> list[float]:
+    """The largest and the smallest positive value, and one between them.
 
-    The largest alone if they hardly differ; of signed values, the ends of their range.
+    If these hardly differ, only the largest; of signed values, the ends of their range.
     """
     if (values < 0).any():
         ends = dict.fromkeys([values.max(), values.min()])

@@ -31,7 +31,7 @@ class InteractionSources(Display):
         self.output_name = inspector.output_names_[output]
         return self
 
-    def _label(self) -> str:
+    def _strength_label(self) -> str:
         """Name of the strengths, and of the response."""
         if self.response_name is None:
             return self.strength_name

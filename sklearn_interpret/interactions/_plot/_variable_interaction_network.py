@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._plotting.matrices import checked_strengths
+from sklearn_interpret._plotting.matrices import check_strengths
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.interactions._plot._circle import strongest_subnetwork
 from sklearn_interpret.interactions._plot._network import Network, NetworkMixin
@@ -131,17 +131,17 @@ class VariableInteractionNetworkDisplay(InteractionSources, NetworkMixin):
             A `max_entries` or `max_edges` that is not a positive whole number, or
             arrays that do not fit each other.
         """
-        network = Network(list(self.feature_names), *self._arrays())
+        network = Network(list(self.feature_names), *self._check_arrays())
         self._draw_network(ax, network, max_entries, max_edges, edge_kw, node_kw)
         return self
 
-    def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    def _check_arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Adjacency and main effects, checked against the names."""
         n_features = len(self.feature_names)
-        adjacency = checked_strengths(
+        adjacency = check_strengths(
             self.adjacency, (n_features, n_features), "adjacency"
         )
-        return adjacency, checked_strengths(
+        return adjacency, check_strengths(
             self.main_effects, (n_features,), "main_effects"
         )
 
@@ -155,7 +155,7 @@ class VariableInteractionNetworkDisplay(InteractionSources, NetworkMixin):
             effects, these follow in the column "main_effect", on one line for each
             feature, without a second one.
         """
-        adjacency, main_effects = self._arrays()
+        adjacency, main_effects = self._check_arrays()
         names = list(map(str, self.feature_names))
         subnetwork = strongest_subnetwork(adjacency, main_effects, None, None)
         firsts, seconds = subnetwork.edges[::-1].T

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.colours import PALETTE, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, shade, stand_out
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     plain_log_ticks,
@@ -22,10 +22,10 @@ from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
     draw_spreads,
     name_rows,
-    ranked,
+    rank_entries,
     row_height,
 )
-from sklearn_interpret._plotting.sources import checked_numbers, response_name
+from sklearn_interpret._plotting.sources import check_numbers, response_name
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 if TYPE_CHECKING:
@@ -151,22 +151,22 @@ class CoefficientDisplay(Display):
             that is not a positive whole number, or `exponentiate` for weights of
             predictions.
         """
-        coef, low, high = self._arrays()
+        coef, low, high = self._check_arrays()
         widths = np.where(high > low, high - low, np.inf)
-        selected, remaining = ranked(np.abs(coef) / widths, max_entries)
-        if len(remaining):  # they share no line
+        selected, remaining = rank_entries(np.abs(coef) / widths, max_entries)
+        if len(remaining):  # no line sums them: it shows the next term
             selected = np.append(selected, remaining[:1])
         selected = np.sort(selected)
-        ax = self._take(ax, (_WIDTH, row_height(len(selected))))
+        ax = self._take_axes(ax, (_WIDTH, row_height(len(selected))))
         places = np.arange(len(selected))[::-1]
         has_interval = np.isfinite(low + high)[selected]
         if exponentiate:
-            coef, low, high = self._ratios(coef, low, high)
+            coef, low, high = self._exponentiate(coef, low, high)
             ax.set_xscale("log")
         ends = low[selected][has_interval], high[selected][has_interval]
         self.intervals_ = draw_spreads(ax, places[has_interval], *ends, linewidth=2)
         self.intervals_.set(**(line_kw or {}))
-        point_style = {"color": seen(PALETTE[0], ax), "s": 36, "zorder": 3}
+        point_style = {"color": stand_out(PALETTE[0], ax), "s": 36, "zorder": 3}
         self.points_ = draw_points(ax, coef[selected], places, point_kw, **point_style)
         name_rows(ax, [self.term_names[term] for term in selected])
         line_style = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}
@@ -175,11 +175,11 @@ class CoefficientDisplay(Display):
             plain_log_ticks(ax, axes_inches(ax)[0])
         else:
             plain_number_ticks(ax)
-        ax.set_xlabel(self._label(exponentiate, len(coef) - len(selected)))
+        ax.set_xlabel(self._axis_label(exponentiate, len(coef) - len(selected)))
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
-    def _ratios(self, *weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _exponentiate(self, *weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Exponentials of weights, where they are ratios."""
         if self.response_name not in _RATIOS:
             raise ValueError(
@@ -189,7 +189,7 @@ class CoefficientDisplay(Display):
         with np.errstate(over="ignore"):
             return np.exp(weights)
 
-    def _label(self, exponentiate: bool, n_left_out: int) -> str:
+    def _axis_label(self, exponentiate: bool, n_left_out: int) -> str:
         """Label of the axis, with the number of terms that are not drawn."""
         quantity, response = "Weight", self._response_label(self.output_names, 0)
         if exponentiate:
@@ -197,14 +197,14 @@ class CoefficientDisplay(Display):
             response = response.removeprefix("Log-").removeprefix("Log of ")
         interval = f"with its {100 * self.confidence_level:.4g} % interval"
         label = two_lines(response, f"{quantity}, {interval}")
-        return label + f"\n(terms not drawn: {n_left_out})" * (n_left_out > 0)
+        return f"{label}\n(terms not drawn: {n_left_out})" if n_left_out else label
 
-    def _arrays(self) -> list[NDArray[np.float64]]:
-        """Weights and ends of their intervals, checked."""
+    def _check_arrays(self) -> list[NDArray[np.float64]]:
+        """Weights and ends of their intervals, after a check of their shapes."""
         n_terms = len(self.term_names)
         shapes, owner = [(n_terms,)], f"{n_terms} term names"
         return [
-            checked_numbers(
+            check_numbers(
                 getattr(self, name), name, shapes, owner, finite=name == "coef"
             )
             for name in ("coef", "intervals_low", "intervals_high")
@@ -225,7 +225,7 @@ class CoefficientDisplay(Display):
             pandas is not installed.
         """
         names = "coef", "low", "high"
-        columns: dict[str, Any] = dict(zip(names, self._arrays(), strict=True))
+        columns: dict[str, Any] = dict(zip(names, self._check_arrays(), strict=True))
         columns = {"term": list(self.term_names), **columns}
         if self.output_names is not None:
             columns = {"class": self.output_names[0], **columns}

@@ -16,23 +16,23 @@ from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     PALETTE,
     paper,
-    seen,
     shade,
+    stand_out,
 )
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import two_lines
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
+    append_combined,
     draw_boxes,
     finish_rows,
     name_rows,
     others_text,
     quartiles,
-    ranked,
+    rank_entries,
     row_height,
-    with_others,
 )
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _LEGEND_WIDTH = 6.0, 1.5  # inches
 _BOX_HEIGHT = 0.7  # share of a line
-_BOX_COLOUR = PALETTE[5]  # no row has it
+_BOX_COLOUR = PALETTE[5]  # not used for rows
 # Markers of rows, which differ in shape and colour.
 _MARKERS = "XDsv^<>Po*"
 # Numbers of a box, in the table.
@@ -168,22 +168,22 @@ class LinearEffectDisplay(Display):
             Effects of another shape than the names, or not finite; an unknown row, or
             too many; a `max_entries` that is not a positive whole number.
         """
-        effects = self._array()
+        effects = self._check_effects()
         rows = [row_position(row, len(effects)) for row in rows]
         if len(rows) > len(_MARKERS):
             raise ValueError(
                 f"rows has {len(rows)} rows to mark; at most {len(_MARKERS)} can be "
                 "distinguished."
             )
-        selected, remaining = ranked(effects.std(axis=0), max_entries)
-        lines = with_others(effects.T, selected, remaining, np.sum)
-        names = self._names(selected, rows)
+        selected, remaining = rank_entries(effects.std(axis=0), max_entries)
+        lines = append_combined(effects.T, selected, remaining, np.sum)
+        names = self._term_texts(selected, rows)
         if len(remaining):
             names.append(
                 f"sum of {others_text(len(remaining))}".replace("features", "terms")
             )
         size = (_WIDTH + _LEGEND_WIDTH * bool(rows), row_height(len(names)))
-        ax = self._take(ax, size)
+        ax = self._take_axes(ax, size)
         ax.use_sticky_edges = False
         places = np.arange(len(names))[::-1]
         self.boxes_, self.whiskers_ = draw_boxes(
@@ -198,8 +198,8 @@ class LinearEffectDisplay(Display):
         finish_rows(ax, two_lines(response, "Effect: weight times value"))
         return self
 
-    def _names(self, selected: NDArray[np.intp], rows: list[int]) -> list[str]:
-        """Names of terms, with their values in the row that alone is marked."""
+    def _term_texts(self, selected: NDArray[np.intp], rows: list[int]) -> list[str]:
+        """Names of terms, with their values in the marked row if there is one only."""
         names = [str(self.term_names[term]) for term in selected]
         if self.values is None or len(rows) != 1:
             return names
@@ -219,7 +219,7 @@ class LinearEffectDisplay(Display):
         palette = [colour for colour in PALETTE if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
             point_style: Style = {
-                "color": seen(palette[(number + 1) % len(palette)], ax),
+                "color": stand_out(palette[(number + 1) % len(palette)], ax),
                 "s": 40,
             }
             point_style |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
@@ -233,11 +233,11 @@ class LinearEffectDisplay(Display):
                 ax, self.points_, texts, title="Row", corner="lower right"
             )
 
-    def _array(self) -> NDArray[np.float64]:
-        """Effects, checked."""
+    def _check_effects(self) -> NDArray[np.float64]:
+        """Effects (n_rows, n_terms), after a check of their shape."""
         n_terms = len(self.term_names)
         shapes, owner = [(None, n_terms)], f"{n_terms} term names"
-        return checked_numbers(self.effects, "effects", shapes, owner)
+        return check_numbers(self.effects, "effects", shapes, owner)
 
     def to_frame(self) -> Any:
         """Numbers of the boxes, as a DataFrame.
@@ -254,7 +254,7 @@ class LinearEffectDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        effects = self._array()
-        order, _ = ranked(effects.std(axis=0), None)
+        effects = self._check_effects()
+        order, _ = rank_entries(effects.std(axis=0), None)
         columns = dict(zip(_COLUMNS, quartiles(effects.T[order]), strict=True))
         return self._frame({"term": [self.term_names[j] for j in order], **columns})

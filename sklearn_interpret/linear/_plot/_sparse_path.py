@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._plotting.axes import SINGLE_HEIGHT, SINGLE_WIDTH, axes_inches
-from sklearn_interpret._plotting.colours import READ, colours, seen, shade
+from sklearn_interpret._plotting.colours import READ, colours, shade, stand_out
 from sklearn_interpret._plotting.curves import draw_thin_lines, note_empty
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import (
     literal,
-    moved_apart,
+    move_apart,
     plain_log_ticks,
     response_label,
     shorten,
@@ -151,7 +151,7 @@ class SparsePathDisplay(DisplayMixin):
             model.coef_path_,
             alpha=model.alpha_,
             scale=model.scale_,
-            feature_names=_names(model, steps),
+            feature_names=_column_names(model, steps),
             classes=None if classes is None else classes[-len(model.coef_) :],
         )
         return display.plot(ax, **params)
@@ -189,7 +189,7 @@ class SparsePathDisplay(DisplayMixin):
             Arrays of different sizes; penalties that do not fall.
         """
         check_count(max_names, "max_names")
-        self._check()
+        self._check_arrays()
         size = SINGLE_WIDTH + 1.0, SINGLE_HEIGHT
         canvas = self._take_grid(ax, len(self._path), n_cols, size)
         self.lines_: list[Any] = []
@@ -202,13 +202,13 @@ class SparsePathDisplay(DisplayMixin):
         order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         self._colours = dict(zip(order, colours(len(order)), strict=True))
         for output, axes in enumerate(canvas.main):
-            self._draw(axes, self._path[output], max_names, line_kw)
+            self._draw_output(axes, self._path[output], max_names, line_kw)
             if len(self._path) > 1 and self.classes is not None:
                 axes.set_title(literal(f"Class {shorten(self.classes[output])}"))
         return self
 
-    def _check(self) -> None:
-        """Read the arrays, and refuse those that do not belong together."""
+    def _check_arrays(self) -> None:
+        """Read the arrays, and refuse shapes that do not fit together."""
         self._alphas = np.asarray(self.alphas, dtype=np.float64)
         path = np.asarray(self.coef_path, dtype=np.float64)
         self._path = path[None] if path.ndim == 2 else path
@@ -235,23 +235,25 @@ class SparsePathDisplay(DisplayMixin):
         if self.scale is not None:
             self._path = self._path * np.asarray(self.scale)[:, None]
 
-    def _draw(
+    def _draw_output(
         self,
         ax: Axes,
         path: NDArray[np.float64],
         max_names: int | None,
         style: Style | None,
     ) -> None:
-        """One output's panel."""
+        """Draw the panel of one output."""
         x, alphas = self._x_and_penalties()
         used = np.flatnonzero(path.any(axis=1))
         sizes = np.abs(path[:, -1])
         order = used[np.argsort(-sizes[used], kind="stable")]
         most_fitting = int(_POINTS_PER_INCH * axes_inches(ax)[1] / _NAME_DISTANCE)
         n_names = min(max_names or most_fitting, most_fitting)
-        named = order[sizes[order] > 0][:n_names]
-        curves = {j: _without_zeros(self._interpolated(alphas, path[j])) for j in used}
-        unnamed_curves = [curve for j, curve in curves.items() if j not in named]
+        named_features = order[sizes[order] > 0][:n_names]
+        curves = {j: _hide_zeros(self._interpolate(alphas, path[j])) for j in used}
+        unnamed_curves = [
+            curve for j, curve in curves.items() if j not in named_features
+        ]
         thin = {"alpha": 1, "marker": "none"}
         self.other_lines_.append(
             draw_thin_lines(ax, x, unnamed_curves, shade(ax, 0.4), thin)
@@ -260,22 +262,22 @@ class SparsePathDisplay(DisplayMixin):
         self.lines_.append(
             [
                 draw_thin_lines(ax, x, [curves[j]], self._colours[j], thick)[0]
-                for j in named
+                for j in named_features
             ]
         )
         if not len(used):
             note_empty(ax, "no feature")
         ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)
         self._set_axes(ax, x)
-        self._mark_model(ax, x, path[named], self.lines_[-1])
-        names = shorten_all([self._names[j] for j in named], _NAME_LENGTH)
+        self._mark_model(ax, x, path[named_features], self.lines_[-1])
+        names = shorten_all([self._names[j] for j in named_features], _NAME_LENGTH)
         self.texts_.append(_name_lines(ax, self.lines_[-1], names))
 
     def _x_and_penalties(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Falling points along x of the lines, and the penalties there.
+        """Falling positions of the lines' points along x, and the penalties there.
 
-        They are the same but at the end, where no penalty has a point of its own.
-        Between its changes, the path is straight, or nearly so, over the penalty.
+        Both are equal, but for the end without a penalty: x stops above zero there.
+        Between its changes, the path is nearly linear in the penalty.
         """
         positive = self._alphas[self._alphas > 0]
         if not len(positive):
@@ -289,12 +291,12 @@ class SparsePathDisplay(DisplayMixin):
         falling_to_zero = (x - end) / (1 - _NO_PENALTY)
         return x, np.where(x < smallest, falling_to_zero, x)
 
-    def _interpolated(self, alphas: Any, values: NDArray[np.float64]) -> Any:
+    def _interpolate(self, alphas: Any, values: NDArray[np.float64]) -> Any:
         """Values of the path (n_alphas,) at other penalties."""
         return np.interp(-alphas, -self._alphas, values)
 
     def _set_axes(self, ax: Axes, x: NDArray[np.float64]) -> None:
-        """Axes of the penalty, and of the number of features."""
+        """Set the axes of penalty, coefficients and number of features."""
         label = "Penalty (alpha)"
         if self._alphas[-1] == 0:
             label += "; none at the right end"
@@ -306,8 +308,8 @@ class SparsePathDisplay(DisplayMixin):
         if len(self._path) == 1 and self.classes is not None:
             label = two_lines(response_label("log-odds", self.classes[0]), label)
         ax.set_ylabel(label)
-        sizes = self._path.any(axis=0).sum(axis=0)
-        changes = np.flatnonzero(np.diff(sizes))
+        n_used = self._path.any(axis=0).sum(axis=0)  # features at each penalty
+        changes = np.flatnonzero(np.diff(n_used))
         # In widths of the axes; ticks are dropped that the next one would touch.
         positions = np.log(self._alphas[changes]) / np.log(x[-1] / x[0])
         ticks: list[int] = []
@@ -316,7 +318,7 @@ class SparsePathDisplay(DisplayMixin):
             if next_position - position >= _TICK_DISTANCE / width:
                 ticks, next_position = [change, *ticks], position
         top = ax.secondary_xaxis("top")
-        top.set_xticks(self._alphas[ticks], [str(sizes[i + 1]) for i in ticks])
+        top.set_xticks(self._alphas[ticks], [str(n_used[i + 1]) for i in ticks])
         top.minorticks_off()
         top.set_xlabel("Features in use from here on")
 
@@ -333,7 +335,7 @@ class SparsePathDisplay(DisplayMixin):
         line_style: Style = {"color": shade(ax, 0.8), "linestyle": "--"}
         line_style["linewidth"] = 1.4
         self.model_lines_.append(ax.axvline(model_penalty, zorder=2.2, **line_style))
-        values = [self._interpolated(alpha, coefs) for coefs in path]
+        values = [self._interpolate(alpha, coefs) for coefs in path]
         point_style: Style = {"color": [line.get_color() for line in lines], "s": 26}
         point_style["zorder"] = 4
         points = ax.scatter(
@@ -342,7 +344,7 @@ class SparsePathDisplay(DisplayMixin):
         self.model_points_.append(points)
 
     @property
-    def _column(self) -> str:
+    def _coef_column(self) -> str:
         """The column of the coefficients in tables."""
         return "coef" if self.scale is None else "coef_per_std"
 
@@ -361,7 +363,7 @@ class SparsePathDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        self._check()
+        self._check_arrays()
         blocks = []
         for output, path in enumerate(self._path):
             used = np.flatnonzero(path.any(axis=1))
@@ -370,7 +372,7 @@ class SparsePathDisplay(DisplayMixin):
                     [self._names[j] for j in used.tolist()], path.shape[1]
                 ),
                 "alpha": np.tile(self._alphas, len(used)),
-                self._column: path[used].ravel(),
+                self._coef_column: path[used].ravel(),
             }
             if self.classes is not None:
                 columns = {"class": self.classes[output], **columns}
@@ -378,8 +380,8 @@ class SparsePathDisplay(DisplayMixin):
         return self._frame(*blocks)
 
 
-def _names(model: Any, steps: list[Any]) -> Sequence[str] | None:
-    """Names of the columns that the model was fitted on, where any are known."""
+def _column_names(model: Any, steps: list[Any]) -> Sequence[str] | None:
+    """Names of the columns that the model was fitted on, None if not known."""
     if hasattr(model, "feature_names_in_") or not steps:
         return getattr(model, "feature_names_in_", None)
     try:
@@ -388,7 +390,7 @@ def _names(model: Any, steps: list[Any]) -> Sequence[str] | None:
         return None
 
 
-def _without_zeros(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _hide_zeros(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values of a line, NaN where it stays at zero: there and at both neighbours."""
     is_zero = np.concatenate([[True], values == 0, [True]])
     stays = is_zero[:-2] & is_zero[1:-1] & is_zero[2:]
@@ -400,10 +402,10 @@ def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
     bottom, top = ax.get_ylim()
     ends = np.array([line.get_ydata()[-1] for line in lines])
     distance = _NAME_DISTANCE / (_POINTS_PER_INCH * axes_inches(ax)[1])
-    heights = moved_apart((ends - bottom) / (top - bottom), distance, 0.0, 1.0)
+    heights = move_apart((ends - bottom) / (top - bottom), distance, 0.0, 1.0)
     texts = []
     for line, name, height in zip(lines, names, heights, strict=True):
-        colour = seen(line.get_color(), ax, READ)
+        colour = stand_out(line.get_color(), ax, READ)
         leader: Style = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
         leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
         text_style: Style = {"textcoords": "axes fraction", "annotation_clip": False}

@@ -19,11 +19,15 @@ from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     UP_COLOUR,
     paper,
-    seen,
     shade,
+    stand_out,
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
-from sklearn_interpret._plotting.images import check_image_shape, draw_image, drawable
+from sklearn_interpret._plotting.images import (
+    as_drawable_image,
+    check_image_shape,
+    draw_image,
+)
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal, shorten
 from sklearn_interpret._plotting.matrices import NAMES_PER_INCH, name_cells, write_cells
 from sklearn_interpret._plotting.points import draw_points, point_area
@@ -33,7 +37,7 @@ from sklearn_interpret._plotting.surfaces import (
     draw_colour_bar,
     draw_heat_map,
 )
-from sklearn_interpret.prototypes._tables import with_values
+from sklearn_interpret.prototypes._tables import add_row_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +48,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Canvas, Style
 
-# Inches of a table: least width of a cell and its height; least and largest width and
-# height of all cells, and of the margins.
+# Inches of a table: least width of a cell, and its height; least and largest (width,
+# height) of all cells; (width, height) of the margins.
 _CELL_WIDTH = 0.62
 _CELL_HEIGHT = 0.3
 _LEAST_SIZE = (0.62, 0.9)
@@ -61,7 +65,7 @@ _TITLE_CHARACTERS_PER_INCH = 14
 _FEWEST_IMAGE_COLUMNS = 5
 # Colour of a cell without a number.
 _MISSING_COLOUR = "0.92"
-# Of prototypes, and of criticisms.
+# Colours and markers of prototypes, and of criticisms.
 _COLOURS = (DOWN_COLOUR, UP_COLOUR)
 _MARKERS = ("o", "X")
 
@@ -227,7 +231,7 @@ class PrototypeDisplay(DisplayMixin):
         """
         if kind == "auto":
             kind = "table" if self.image_shape is None else "images"
-        self._check()
+        self._check_rows()
         self.heat_map_: QuadMesh | None = None
         self.colour_bar_: Colorbar | None = None
         self.legend_: Legend | None = None
@@ -241,7 +245,7 @@ class PrototypeDisplay(DisplayMixin):
             self._draw_map(ax)
         return self
 
-    def _check(self) -> None:
+    def _check_rows(self) -> None:
         """Read the rows; refuse positions, names and targets that do not suit them."""
         self._rows = as_rows(self.data)
         self._indices_by_kind = [
@@ -279,9 +283,9 @@ class PrototypeDisplay(DisplayMixin):
         texts = [value_text(target, targets) for target in targets[self._drawn_rows]]
         return list(map(": ".join, zip(names, texts, strict=True)))
 
-    def _scaled(self) -> NDArray[np.float64]:
+    def _standardised_rows(self) -> NDArray[np.float64]:
         """All rows in standard deviations from the mean; NaN where there are none."""
-        values = _numbers(self._rows, np.flatnonzero(self._rows.are_numbers))
+        values = _numeric_columns(self._rows, np.flatnonzero(self._rows.are_numbers))
         is_number = ~np.isnan(values).all(axis=0)
         if is_number.any():
             # Rounded: a constant column would be scaled to its rounding errors.
@@ -293,8 +297,8 @@ class PrototypeDisplay(DisplayMixin):
         """A line for each row drawn, a cell for each of some columns."""
         from matplotlib.colors import to_rgba
 
-        scaled = self._scaled()[self._drawn_rows]
-        columns = self._columns(scaled, max_entries)
+        scaled = self._standardised_rows()[self._drawn_rows]
+        columns = self._select_columns(scaled, max_entries)
         scaled, texts = scaled[:, columns], self._cell_texts(columns)
         longest = max(len(text) for line in texts for text in line)
         cell_width = max(_CELL_WIDTH, (longest + 1) / CHARACTERS_PER_INCH)
@@ -310,7 +314,7 @@ class PrototypeDisplay(DisplayMixin):
             ax, x, y, scaled.T, limits, None, diverging=True
         )
         ax.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
-        # The same in all styles, as the colours of the cells and their texts are.
+        # The colour of missing cells does not depend on the style, nor do other cells'.
         ax.set_facecolor(_MISSING_COLOUR)
         names = [self._names[j] for j in columns]
         lengths = _NAME_LENGTH, 2 * _NAME_LENGTH
@@ -325,7 +329,7 @@ class PrototypeDisplay(DisplayMixin):
             self.colour_bar_ = bar = draw_colour_bar(
                 ax, heat_map, "standard\ndeviations\nfrom the\nmean"
             )
-            # Upright it would be higher than a table of few lines.
+            # An upright label would be higher than a table of few lines.
             label = bar.ax.yaxis.label
             label.set(rotation=0, ha="left", va="center")
         cell_width, cell_height = size / shape
@@ -336,13 +340,13 @@ class PrototypeDisplay(DisplayMixin):
             cells = np.ndindex(scaled.shape)
             write_cells(ax, cells, [text for line in texts for text in line], fills)
 
-    def _columns(
+    def _select_columns(
         self, scaled: NDArray[np.float64], max_entries: int | None
     ) -> NDArray[np.intp]:
         """Columns in which the rows drawn differ most, in the order of the table."""
         is_finite = np.isfinite(scaled)
         values = np.where(is_finite, scaled, 0.0)
-        # Of columns without numbers: that of all rows.
+        # Columns without numbers have the deviation of standardised columns, one.
         deviations = np.where(is_finite.any(axis=0), values.std(axis=0), 1.0)
         order = np.argsort(-deviations.round(9), kind="stable")
         return np.sort(order[:max_entries])
@@ -370,9 +374,9 @@ class PrototypeDisplay(DisplayMixin):
         canvas = self._take_grid(ax, n_images, n_columns, size)
         line_length = self._title_length(canvas)
         selected = self._rows.take(self._drawn_rows)
-        pixels = _numbers(selected, range(selected.n_columns))
-        # As one high image: all have the same scale.
-        images = drawable(pixels.reshape(-1, *shape[1:]))
+        pixels = _numeric_columns(selected, range(selected.n_columns))
+        # Converted as one high image, so that all images have the same scale.
+        images = as_drawable_image(pixels.reshape(-1, *shape[1:]))
         images = images.reshape(n_images, shape[0], *images.shape[1:])
         for panel, image, kind, name in zip(
             canvas.main, images, self._kinds, names, strict=True
@@ -381,7 +385,7 @@ class PrototypeDisplay(DisplayMixin):
             lines = name.split(": ", 1) if len(name) > line_length else [name]
             text = "\n".join(shorten(line, line_length) for line in lines)
             panel.set_title(literal(text), fontsize="small")
-            colour = seen(_COLOURS[kind == "criticism"], panel)
+            colour = stand_out(_COLOURS[kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
 
     def _title_length(self, canvas: Canvas) -> int:
@@ -391,10 +395,10 @@ class PrototypeDisplay(DisplayMixin):
         return int(_TITLE_CHARACTERS_PER_INCH * inches) or _NAME_LENGTH
 
     def _draw_map(self, ax: Axes) -> None:
-        """All rows by two principal components, those chosen marked."""
+        """All rows by two principal components, with marks on the rows chosen."""
         canvas = self._take_grid(ax, 1, 1, (5.6, 4.4))
         (ax,) = canvas.main
-        coordinates, shares = self._components()
+        coordinates, shares = self._principal_components()
         area = point_area(len(coordinates))
         point_style: Style = {"s": area, "linewidth": 0, "alpha": 0.6}
         point_style["color"] = shade(ax, 0.55)
@@ -402,7 +406,7 @@ class PrototypeDisplay(DisplayMixin):
         labels = ["all rows"]
         for kind, indices in enumerate(self._indices_by_kind):
             if len(indices):
-                colour = seen(_COLOURS[kind], ax)
+                colour = stand_out(_COLOURS[kind], ax)
                 mark_style: Style = {"marker": _MARKERS[kind], "color": colour, "s": 70}
                 mark_style |= {"edgecolor": paper(ax), "linewidth": 0.8, "zorder": 3}
                 marks = ax.scatter(*coordinates[indices].T, **mark_style)
@@ -414,13 +418,13 @@ class PrototypeDisplay(DisplayMixin):
             ylabel=f"Second principal component ({shares[1]:.0%})",
         )
 
-    def _components(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _principal_components(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Two principal components of all rows, (n_rows, 2), and shares of variance."""
         if self.image_shape is not None:
             check_image_shape(self.image_shape, self._rows.n_columns)
-            values = _numbers(self._rows, range(self._rows.n_columns))
+            values = _numeric_columns(self._rows, range(self._rows.n_columns))
         else:
-            values = self._scaled()
+            values = self._standardised_rows()
         columns = [values[:, self._rows.are_numbers]]
         for j in np.flatnonzero(~self._rows.are_numbers).tolist():
             codes, labels, _ = self._rows.encode([j])
@@ -449,16 +453,16 @@ class PrototypeDisplay(DisplayMixin):
             pandas is not installed.
         """
         pandas = self._pandas()
-        self._check()
+        self._check_rows()
         table = {"kind": self._kinds, "row": self._drawn_rows}
         if self.y is not None:
             table["y"] = np.asarray(self.y)[self._drawn_rows]
         selected = self._rows.take(self._drawn_rows)
-        return pandas.DataFrame(with_values(table, selected, self._names))
+        return pandas.DataFrame(add_row_values(table, selected, self._names))
 
 
-def _numbers(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:
-    """Some columns, which must be numbers, NaN in the others: (n_rows, n_columns)."""
+def _numeric_columns(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:
+    """Rows with the numbers of some columns, NaN in the others: (n_rows, n_columns)."""
     values = np.full((rows.n_rows, rows.n_columns), np.nan)
     for j in columns:
         values[:, j] = rows.numbers(j)

@@ -14,11 +14,11 @@ from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, sign_co
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import AND, lines_of, literal
 from sklearn_interpret._plotting.ranked_bars import (
+    append_combined,
     draw_ranked_bars,
-    ranked,
+    rank_entries,
     row_height,
     sign_legend,
-    with_others,
 )
 from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegressor
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
 
-# Letters in a line of a rule, so that both panels have room for bars; lines of a rule.
+# Letters in a line of a rule, so that bars have room in both panels; lines of a rule.
 _LETTERS_PER_LINE = 38
 _MAX_LINES = 3
-# Inches: height of a bar with a rule of that many lines, and width of a panel.
+# Inches: height of a bar with a rule of `_MAX_LINES` lines, and width of a panel.
 _BAR_PITCH = 0.5
 _PANEL_WIDTH = 6.4
 
@@ -123,7 +123,7 @@ class RuleFitDisplay(DisplayMixin):
             [entry.importance for entry in entries],
             model.feature_importances_,
             feature_names=getattr(model, "feature_names_in_", None),
-            response_name=_response_of(model),
+            response_name=_response_name(model),
         )
         return display.plot(ax, **params)
 
@@ -165,12 +165,13 @@ class RuleFitDisplay(DisplayMixin):
         self._take_grid(ax, 2, 2, (_PANEL_WIDTH, row_height(n_bars, _BAR_PITCH)))
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
-        colours, green = sign_colours(coefficients), np.full(len(used), PALETTE[2])
+        rule_colours = sign_colours(coefficients)
+        feature_colours = np.full(len(used), PALETTE[2])
         names, used_importances = [names[j] for j in used], feature_importances[used]
         limits = max_entries, n_bars
         self.bars_ = [
-            _draw(left, rules, rule_importances, colours, texts, *limits),
-            _draw(right, names, used_importances, green, None, *limits),
+            _draw_panel(left, rules, rule_importances, rule_colours, texts, *limits),
+            _draw_panel(right, names, used_importances, feature_colours, None, *limits),
         ]
         quantity = f"standard deviation of what is added to the {self.response_name}"
         left.set_xlabel(literal(f"importance of rules and linear terms:\n{quantity}"))
@@ -203,7 +204,7 @@ class RuleFitDisplay(DisplayMixin):
         return frame.sort_values("importance", ascending=False, kind="stable")
 
 
-def _response_of(estimator: RuleFitRegressor) -> str:
+def _response_name(estimator: RuleFitRegressor) -> str:
     """Name of the response that rules add to."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
@@ -211,7 +212,7 @@ def _response_of(estimator: RuleFitRegressor) -> str:
     return "log-odds" if len(classes) > 2 else f"log-odds of {classes[-1]}"
 
 
-def _draw(
+def _draw_panel(
     ax: Axes,
     names: list[str],
     importances: NDArray[np.float64],
@@ -221,8 +222,8 @@ def _draw(
     n_bars: int,
 ) -> BarContainer:
     """Bars of a panel that has room for `n_bars`, the most important on top."""
-    selected, remaining = ranked(importances, max_entries)
-    lengths = with_others(importances, selected, remaining)
+    selected, remaining = rank_entries(importances, max_entries)
+    lengths = append_combined(importances, selected, remaining)
     palette = colours[selected].tolist()
     names = [names[k] for k in selected]
     texts = column_texts(importances) if texts is None else texts

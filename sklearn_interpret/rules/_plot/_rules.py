@@ -46,13 +46,13 @@ _MAX_LINES = 4
 # Lines: space between two rules, and thickness of a bar.
 _GAP = 0.9
 _BAR = 1.2
-# Letters of a class in the column of predictions.
+# Letters of a class name in the column of predictions.
 _CLASS_LETTERS = 14
 # Points: mean width of a small letter.
 _LETTER_WIDTH = 5.2
 
 
-def _percent(share: float) -> str:
+def _percent_text(share: float) -> str:
     """A share in per cent, of two digits where it is small."""
     return f"{number_text(100 * share, 2)} %"
 
@@ -178,24 +178,22 @@ class RulesDisplay(DisplayMixin):
         rules = list(self.rules)
         if not rules:
             raise ValueError("rules is empty: there is nothing to draw.")
-        sizes = {None if rule.shares is None else len(rule.shares) for rule in rules}
+        n_shares = {None if rule.shares is None else len(rule.shares) for rule in rules}
         classes: Any = None
-        if sizes != {None}:
-            classes = (
-                range(max(filter(None, sizes)))
-                if self.classes is None
-                else self.classes
-            )
-            if sizes != {len(classes)}:
+        if n_shares != {None}:
+            classes = self.classes
+            if classes is None:
+                classes = range(max(filter(None, n_shares)))
+            if n_shares != {len(classes)}:
                 raise ValueError(
                     f"rules must all have shares of {len(classes)} classes; they have "
-                    f"{' or '.join(sorted(map(str, sizes)))}."
+                    f"{' or '.join(sorted(map(str, n_shares)))}."
                 )
         n_left_out = 0
         if max_rules is not None and len(rules) > max_rules:
             n_left_out = len(rules) - max_rules
-            last = [] if rules[-1].conditions or max_rules == 1 else rules[-1:]
-            rules = rules[: max_rules - len(last)] + last
+            default = [] if rules[-1].conditions or max_rules == 1 else rules[-1:]
+            rules = rules[: max_rules - len(default)] + default
         return rules, classes, n_left_out
 
     def _name_rules(self, ax: Axes, rules: list[Rule], n_left_out: int) -> None:
@@ -211,16 +209,16 @@ class RulesDisplay(DisplayMixin):
             lines_of(rule_conditions, letters, max_lines)
             for rule_conditions in conditions
         ]
-        sizes = np.array([len(lines) + _GAP for lines in words])
-        size = _FIGURE_WIDTH, sizes.sum() * _LINE_HEIGHT + _MARGIN_HEIGHT
+        n_lines = np.array([len(lines) + _GAP for lines in words])  # with the gaps
+        size = _FIGURE_WIDTH, n_lines.sum() * _LINE_HEIGHT + _MARGIN_HEIGHT
         self._canvas = self._take_grid(ax, 1, 1, size)
         (self.ax_,) = self._canvas.main
         self.legend_: Legend | None = None
         self.texts_: list[Any] = []
-        self._centres = sizes.cumsum() - sizes / 2
+        self._centres = n_lines.cumsum() - n_lines / 2
         texts = [literal("\n".join(lines)) for lines in words]
         self.ax_.set_yticks(self._centres, texts, fontsize="small")
-        self.ax_.set_ylim(sizes.sum(), 0)
+        self.ax_.set_ylim(n_lines.sum(), 0)
         self.ax_.tick_params(axis="y", length=0, grid_linewidth=0)
         # A layout, or `make_room`, takes the room of the words from the axes.
         longest = max(len(line) for lines in words for line in lines)
@@ -235,7 +233,7 @@ class RulesDisplay(DisplayMixin):
     def _draw_shares(
         self, rules: list[Rule], classes: Sequence[Any], style: Style | None
     ) -> None:
-        """Stacked bars; names in them where there are many, or no room for a legend."""
+        """Stacked bars, with a legend; names in the bars if the legend has no room."""
         shares = np.array([rule.shares for rule in rules])
         bars = draw_stacked_bars(self.ax_, self._centres, shares, style, height=_BAR)
         self.bars_, names = bars, [value_text(name) for name in classes]
@@ -280,7 +278,7 @@ class RulesDisplay(DisplayMixin):
         if heading is not None:
             predicted = [value_text(rule.prediction) for rule in rules]
             columns[heading] = [shorten(name, _CLASS_LETTERS) for name in predicted]
-        columns |= self._coverages(rules)
+        columns |= self._coverage_column(rules)
         values = [rule.precision for rule in rules]
         if set(values) != {None}:
             columns["precision"] = ["" if v is None else f"{v:.2f}" for v in values]
@@ -307,9 +305,9 @@ class RulesDisplay(DisplayMixin):
         ax.set_xticks([tick for tick in ax.get_xticks() if low <= tick <= high])
         ax.set_xlim(low, low + (high - low) / self._bars_share)
 
-    def _coverages(self, rules: list[Rule]) -> dict[str, list[str]]:
-        """A column with numbers of rows and their share; of old rules, the share."""
-        shares = [_percent(rule.coverage) for rule in rules]
+    def _coverage_column(self, rules: list[Rule]) -> dict[str, list[str]]:
+        """A column with numbers and shares of rows; shares if numbers are unknown."""
+        shares = [_percent_text(rule.coverage) for rule in rules]
         totals = [r.n_rows / r.coverage for r in self.rules if r.n_rows and r.coverage]
         if not totals:
             return {"coverage": shares}
@@ -318,7 +316,7 @@ class RulesDisplay(DisplayMixin):
         return {f"of {totals[0]:,.0f} rows": [f"{n} ({s})" for n, s in pairs]}
 
     def to_frame(self) -> Any:
-        """Return the rules as a table, one row for each, with those not drawn.
+        """Return all rules as a table, one row for each.
 
         Returns
         -------

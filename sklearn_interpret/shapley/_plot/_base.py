@@ -12,7 +12,11 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import literal
-from sklearn_interpret._plotting.ranked_bars import others_text, ranked, with_others
+from sklearn_interpret._plotting.ranked_bars import (
+    append_combined,
+    others_text,
+    rank_entries,
+)
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import (
     one_output,
@@ -42,7 +46,7 @@ class ShapleyDisplay(ExplanationDisplay):
 
     def _one_output(self) -> Explanation:
         """The explanation of the output that is drawn, without an axis of outputs."""
-        return one_output(checked(self.explanation), self.target)
+        return one_output(check_explanation(self.explanation), self.target)
 
     def _response(self) -> str:
         names = self.explanation.output_names
@@ -83,21 +87,22 @@ class ShapleyDisplay(ExplanationDisplay):
         is the explanation that has the values of the features, by default the same.
         `by_feature` has all lines of a feature below each other.
         """
-        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
+        order, _ = rank_entries(np.abs(explanation.values).mean(axis=0), None)
         values = explanation.values[:, order]
         reader = FeatureReader(explanation if data is None else data)
         names = np.array(explanation.feature_names, dtype=object)[order]
         by_row = {name: np.asarray(column)[:, None] for name, column in rows.items()}
-        feature: dict[str, Any] = {"feature": names}
-        columns = feature | by_row if by_feature else by_row | feature
+        columns: dict[str, Any] = {**by_row, "feature": names}
+        if by_feature:
+            columns = {"feature": names, **by_row}
         if reader.has_data:
             columns["value"] = reader.table(order)
         columns |= {self._column: values, **(cells(values) if cells else {})}
-        flat = {}
+        flat_columns = {}
         for name, column in columns.items():
             column = np.broadcast_to(column, values.shape)
-            flat[name] = (column.T if by_feature else column).ravel()
-        return self._frame(flat)
+            flat_columns[name] = (column.T if by_feature else column).ravel()
+        return self._frame(flat_columns)
 
     def _positions(self) -> NDArray[np.intp]:
         """Positions in the explanation of the rows that are drawn."""
@@ -115,7 +120,7 @@ def add_colour_bar(ax: Axes, mappable: Any, label: str, **bar_kwargs: Any) -> Co
     return bar
 
 
-def checked(explanation: Explanation) -> Explanation:
+def check_explanation(explanation: Explanation) -> Explanation:
     """The explanation, if it has rows and features to draw."""
     if not isinstance(explanation, Explanation):
         raise TypeError(
@@ -130,25 +135,26 @@ def checked(explanation: Explanation) -> Explanation:
         array = getattr(explanation, name)
         if array is None or np.isfinite(array).all():
             continue
-        bad = np.flatnonzero(~np.isfinite(array).reshape(n_rows, -1).all(axis=1))
+        is_finite = np.isfinite(array).reshape(n_rows, -1).all(axis=1)
+        bad_rows = np.flatnonzero(~is_finite)
         raise ValueError(
-            f"The explanation's {name} are not finite in row {bad[0]} ({len(bad)} such "
-            "rows)."
+            f"The explanation's {name} are not finite in row {bad_rows[0]} "
+            f"({len(bad_rows)} such rows)."
         )
     return explanation
 
 
-def strongest(
+def strongest_features(
     explanation: Explanation, max_entries: int | None
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], list[str]]:
     """The strongest features, with their values and names.
 
-    Returns their positions, their values (n_rows, n_lines) and names; the last line is
-    the sum of the others, where there are more than `max_entries`.
+    Returns positions, values (n_rows, n_lines) and names. If there are more features
+    than `max_entries`, the last line is the sum of the weaker ones, without a position.
     """
     values = explanation.values
-    selected, remaining = ranked(np.abs(values).mean(axis=0), max_entries)
+    selected, remaining = rank_entries(np.abs(values).mean(axis=0), max_entries)
     names = [explanation.feature_names[j] for j in selected]
     if len(remaining):
         names.append(f"sum of {others_text(len(remaining), explanation.columns)}")
-    return selected, with_others(values.T, selected, remaining, np.sum).T, names
+    return selected, append_combined(values.T, selected, remaining, np.sum).T, names

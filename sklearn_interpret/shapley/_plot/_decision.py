@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._plotting.axes import merged_style, side_legend
+from sklearn_interpret._plotting.axes import merge_styles, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     PALETTE,
     colours,
     feature_map,
-    seen,
     shade,
+    stand_out,
 )
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, clipped_range
@@ -23,7 +23,11 @@ from sklearn_interpret._plotting.ranked_bars import finish_rows, name_rows, row_
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, strongest
+from sklearn_interpret.shapley._plot._base import (
+    ShapleyDisplay,
+    check_explanation,
+    strongest_features,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,9 +37,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
 
 
-_MOST_COLOURED = len(PALETTE)  # lines that have a colour of their own
-_MOST_IN_LEGEND = 20  # lines
-_FAINT_OPACITY = 0.35  # of the other lines, where some are highlighted
+_MOST_COLOURED = len(PALETTE)  # largest number of lines with a colour of their own
+_MOST_IN_LEGEND = 20  # largest number of lines in the legend
+_FAINT_OPACITY = 0.35  # of the lines that are not highlighted, if some are
 
 
 class ShapleyDecisionDisplay(ShapleyDisplay):
@@ -121,17 +125,17 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             Several rows of several outputs, of which one is to be chosen; a position
             in `highlight` outside the rows.
         """
-        paths = self._paths()
+        paths = self._make_paths()
         explanation = paths.explanation
-        highlighted = paths.coloured()
+        highlighted = paths.coloured_outputs()
         if highlight is not None:
             highlighted = paths.positions(highlight)
-        selected, contributions, names = strongest(explanation, max_entries)
+        selected, contributions, names = strongest_features(explanation, max_entries)
         if paths.row is not None:
             names[: len(selected)] = self._entries([(j,) for j in selected])
-        ax = self._take(ax, (7.0, row_height(len(names))))
-        levels = _cumulated(explanation.base_values, contributions)
-        self._draw(ax, levels, paths, highlighted, line_kw)
+        ax = self._take_axes(ax, (7.0, row_height(len(names))))
+        levels = _cumulate_contributions(explanation.base_values, contributions)
+        self._draw_paths(ax, levels, paths, highlighted, line_kw)
         for edge in np.arange(len(names) + 1) - 0.5:
             ax.axhline(edge, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
@@ -146,7 +150,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         finish_rows(ax, label, hidden=("top", "right", "left"))
         return self
 
-    def _draw(
+    def _draw_paths(
         self,
         ax: Axes,
         levels: NDArray[np.float64],
@@ -171,7 +175,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         }
         if paths.by_output:
             line_style["color"] = NEUTRAL_COLOUR
-        line_style = merged_style(line_style, style, LineCollection)
+        line_style = merge_styles(line_style, style, LineCollection)
         self.lines_ = LineCollection(list(points), **line_style)
         if not {"color", "edgecolor"} & line_style.keys():
             predictions = paths.explanation.predictions_or_sums
@@ -200,7 +204,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         from matplotlib.collections import LineCollection
         from matplotlib.lines import Line2D
 
-        palette = [seen(colour, ax) for colour in colours(len(highlighted))]
+        palette = [stand_out(colour, ax) for colour in colours(len(highlighted))]
         line_style: Style = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
         self.named_lines_ = LineCollection(list(points[highlighted]), **line_style)
         ax.add_collection(self.named_lines_)
@@ -215,10 +219,10 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             ax, handles[:_MOST_IN_LEGEND], labels[:_MOST_IN_LEGEND], title=title
         )
 
-    def _paths(self) -> Paths:
+    def _make_paths(self) -> Paths:
         """Rows, or outputs of one row, that have a line each."""
         positions = self._positions()
-        several = checked(self.explanation).values[0, 0].size > 1
+        several = check_explanation(self.explanation).values[0, 0].size > 1
         if self.target is None and several and len(positions) == 1:
             row = self.explanation[positions]
             outputs = Explanation(
@@ -244,11 +248,11 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             is one), "shapley_value" (or what the explanation calls its values), "start"
             and "end" (of the line's step).
         """
-        paths = self._paths()
+        paths = self._make_paths()
         explanation = paths.explanation
 
         def ends_of(values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-            levels = _cumulated(explanation.base_values, values)[:, ::-1]
+            levels = _cumulate_contributions(explanation.base_values, values)[:, ::-1]
             return {"start": levels[:, 1:], "end": levels[:, :-1]}
 
         lines = {"output" if paths.by_output else "row": paths.names}
@@ -265,8 +269,8 @@ class Paths:
     row: Explanation | None  # the only row, whose values of features can be shown
     by_output: bool
 
-    def coloured(self) -> list[int]:
-        """Outputs with a colour of their own: all, or those of the largest changes."""
+    def coloured_outputs(self) -> list[int]:
+        """Outputs with a colour of their own: all, or the largest changes of many."""
         if not self.by_output:
             return []
         changes = self.explanation.predictions_or_sums - self.explanation.base_values
@@ -284,7 +288,7 @@ class Paths:
         return [row_position(row, len(self.names)) for row in rows.tolist()]
 
 
-def _cumulated(
+def _cumulate_contributions(
     base_values: NDArray[np.float64], contributions: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Each line's value before the first step and after each, from the bottom."""
@@ -297,5 +301,5 @@ def _line_map(ax: Axes) -> ListedColormap:
     from matplotlib.colors import ListedColormap
 
     return ListedColormap(
-        [seen(colour, ax) for colour in feature_map(ax)(range(0, 256, 5))]
+        [stand_out(colour, ax) for colour in feature_map(ax)(range(0, 256, 5))]
     )

@@ -15,8 +15,8 @@ from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     colours,
     feature_map,
-    seen,
     shade,
+    stand_out,
 )
 from sklearn_interpret._plotting.curves import (
     HISTOGRAM_HEIGHT,
@@ -31,16 +31,16 @@ from sklearn_interpret._plotting.labels import (
     literal,
     plain_number_ticks,
     shorten,
-    wrapped,
+    wrap_name,
     write_near,
 )
 from sklearn_interpret._plotting.points import (
     clipped_range,
     draw_shaded_points,
-    jittered,
+    jitter_positions,
     point_area,
 )
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import check_numbers
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.feature_values import FeatureValues
     from sklearn_interpret._plotting.sources import Data
 
-MAX_SEARCH_ROWS = 5000  # among which the feature that colours points is chosen
-MAX_JOINT_LEVELS = 60  # of a group along the axis
-MAX_COLOURS = 6  # of levels, with the grey of the rarest
+MAX_SEARCH_ROWS = 5000  # rows by which the feature that colours points is chosen
+MAX_JOINT_LEVELS = 60  # joint values of a group along the axis
+MAX_COLOURS = 6  # colours of levels, with the grey of the rarest levels
 
 
 @dataclass(eq=False, repr=False)
@@ -205,12 +205,12 @@ default="auto"
         self : object
             The display.
         """
-        explanation, reader, feature = self._read()
+        explanation, reader, feature = self._read_explanation()
         x_values = self._x_values(reader, feature)
         y, y_name = self._y_values(explanation, feature)
         colour_values = self._colour_values(explanation, reader, feature, x_values)
         self.color_feature_ = None if colour_values is None else colour_values.name
-        ax = self._take(ax, (6.4, 4.4))
+        ax = self._take_axes(ax, (6.4, 4.4))
         ax.axhline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         x, self.missing_area_ = _set_x_axis(ax, x_values)
         self._draw_points(ax, x, y, colour_values, point_kw or {}, colorbar)
@@ -224,7 +224,7 @@ default="auto"
         name = explanation.feature_names[feature]
         if not _is_pair(self.feature) and x_values.name != name:
             y_name += f" of {shorten(name, 24)}"
-        label = wrapped(date_label(x_values.name, x_values.date_dtype))
+        label = wrap_name(date_label(x_values.name, x_values.date_dtype))
         if x_values.levels is not None:
             label += "\n(points are spread sideways within a level)"
         ax.set_xlabel(literal(label))
@@ -232,7 +232,7 @@ default="auto"
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
-    def _read(self) -> tuple[Explanation, FeatureReader, int]:
+    def _read_explanation(self) -> tuple[Explanation, FeatureReader, int]:
         """The output drawn, a reader of its data, and the first feature's position."""
         explanation = self._one_output()
         reader = FeatureReader(explanation, self.categorical_features)
@@ -256,7 +256,7 @@ default="auto"
                 f"feature={self.feature!r} is a pair: pass interaction_values, which "
                 "the inspector may have (`interaction_values`)."
             )
-        second = self._second(FeatureReader(explanation))
+        second = self._second_position(FeatureReader(explanation))
         names = [shorten(explanation.feature_names[j], 16) for j in (feature, second)]
         name = f"half the interaction value of\n{' and '.join(names)}"
         if second == feature:
@@ -264,7 +264,7 @@ default="auto"
         pairs = self._interactions(explanation, self.interaction_values)
         return pairs[:, feature, second], name
 
-    def _second(self, reader: FeatureReader) -> int:
+    def _second_position(self, reader: FeatureReader) -> int:
         """Position of the second feature of a pair."""
         return reader.position(self.feature[1], "feature")  # type: ignore[index]
 
@@ -295,8 +295,8 @@ default="auto"
     ) -> FeatureValues | None:
         """Values of the feature that colours the points, or None.
 
-        By default it is the one that interacts most: by interaction values, if they
-        are there, else by how well it predicts the residuals along x.
+        By default the feature that interacts most: by interaction values if they are
+        given, else by how well the feature predicts the residuals along x.
         """
         if self.color_by is None:
             return None
@@ -304,7 +304,7 @@ default="auto"
             position = reader.position(self.color_by, "color_by")
             return reader.any_values(position)
         if _is_pair(self.feature):
-            second = self._second(reader)
+            second = self._second_position(reader)
             return None if second == feature else reader.any_values(second)
         candidates = {
             j: values
@@ -337,9 +337,7 @@ default="auto"
         shapes = [(*shape, len(names))]
         if len(names) == 1:
             shapes.append(shape)
-        array = checked_numbers(
-            values, "interaction_values", shapes, "this explanation"
-        )
+        array = check_numbers(values, "interaction_values", shapes, "this explanation")
         if array.ndim == 4:
             array = array[..., output_position(names, self.target)]
         return array
@@ -425,7 +423,7 @@ default="auto"
             pair "interaction_value"), and "color" (the value of the feature that
             colours the points) where there is one.
         """
-        explanation, reader, feature = self._read()
+        explanation, reader, feature = self._read_explanation()
         x_values = self._x_values(reader, feature)
         y_column = "interaction_value" if _is_pair(self.feature) else self._column
         y, _ = self._y_values(explanation, feature)
@@ -454,11 +452,11 @@ def _set_x_axis(
     observed = x_values.is_observed
     if x_values.levels is not None:
         texts = x_values.level_texts
-        x = jittered(np.where(observed, x_values.numbers, len(texts)), seed=0)
+        x = jitter_positions(np.where(observed, x_values.numbers, len(texts)), seed=0)
         strip = None
         if not observed.all():
             texts = [*texts, "missing"]
-            strip = _strip(ax, len(texts) - 1.5, len(texts) - 0.5)
+            strip = _draw_strip(ax, len(texts) - 1.5, len(texts) - 0.5)
         ax.set_xlim(-0.6, len(texts) - 0.4)
         label_levels(ax, texts, share=0.85)
         return x, strip
@@ -480,11 +478,13 @@ def _set_x_axis(
     text_style["xycoords"] = ax.get_xaxis_transform()
     write_near(ax, "missing", (middle, -0.02), **text_style)
     x = x_values.numbers.copy()
-    x[~observed] = middle + jittered(np.zeros((~observed).sum()), seed=0) * 0.12 * span
-    return x, _strip(ax, left, right)
+    x[~observed] = (
+        middle + jitter_positions(np.zeros((~observed).sum()), seed=0) * 0.12 * span
+    )
+    return x, _draw_strip(ax, left, right)
 
 
-def _strip(ax: Axes, left: float, right: float) -> Rectangle:
+def _draw_strip(ax: Axes, left: float, right: float) -> Rectangle:
     return ax.axvspan(left, right, color=shade(ax, 0.06), linewidth=0, zorder=0.2)
 
 
@@ -532,5 +532,5 @@ def _draw_one_colour(
 ) -> Any:
     """Points in one colour."""
     shades = np.full(len(x), np.nan)
-    style = {"facecolor": [seen(colour, ax)], **style}
+    style = {"facecolor": [stand_out(colour, ax)], **style}
     return draw_shaded_points(ax, x, y, shades, style, area=area)[1]

@@ -15,9 +15,9 @@ from sklearn_interpret._plotting.colours import (
     colours,
     ink,
     paper,
-    seen,
     shade,
     sign_colours,
+    stand_out,
     text_on,
 )
 from sklearn_interpret._plotting.labels import (
@@ -31,7 +31,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     others_text,
     sign_legend,
 )
-from sklearn_interpret.shapley._plot._base import strongest
+from sklearn_interpret.shapley._plot._base import strongest_features
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.explanations import Explanation
 
-# Heights, counted from the middle of the arrows: of the arrows, of the first line of
-# names below them, from line to line, and of the names of both ends above the arrows.
+# Heights in units of the y axis, whose zero is the middle of the arrows: height of the
+# arrows, position of the first line of names below them, distance of the lines, and
+# position of the names of both ends above the arrows.
 ARROW_HEIGHT = 0.8
 FIRST_LINE = -0.85
 LINE_HEIGHT = 0.52
@@ -51,7 +52,7 @@ END_NAMES_HEIGHT = 0.55
 MOST_LINES = 5  # of names
 MOST_IN_LEGEND = 14  # areas
 SMALL_CHARACTERS_PER_INCH = 13
-NO_LINE = -1  # of a label that has no room
+NO_LINE = -1  # line of a label that has no room
 
 
 class ShapleyForceDisplay(OrderedRowsDisplay):
@@ -150,9 +151,9 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         """
         explanation = self._rows()
         self.row_order_ = self._row_order(explanation)
-        selected, contributions, _ = strongest(explanation, max_entries)
+        selected, contributions, _ = strongest_features(explanation, max_entries)
         is_one_row = len(explanation) == 1
-        ax = self._take(ax, (9.0, 3.0 if is_one_row else 4.2))
+        ax = self._take_axes(ax, (9.0, 3.0 if is_one_row else 4.2))
         self.ups_: PolyCollection | None = None
         self.downs_: PolyCollection | None = None
         self.labels_: list[Any] = []
@@ -183,7 +184,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self.ups_, self.downs_ = draw_signed_arrows(
             ax, far, near, heights, ARROW_HEIGHT, 0.008 * span, style, notched=True
         )
-        names = _with_others(self._entries([(j,) for j in selected]), explanation)
+        names = _add_others(self._entries([(j,) for j in selected]), explanation)
         lowest = self._name_pushes(ax, (far + near) / 2, pushes, names)
         highest = self._mark_ends(ax, prediction, base, high - low)
         ax.set_ylim(lowest - 0.45, highest + 0.5)
@@ -201,17 +202,20 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         pushes: NDArray[np.float64],
         names: list[str],
     ) -> float:
-        """Write names below the arrows, if there is room; the height of the lowest."""
+        """Write names below the arrows, if there is room; return the lowest height."""
         numbers = column_texts(pushes, signed=True)
         texts = [
             f"{name} ({value})" for name, value in zip(names, numbers, strict=True)
         ]
-        lines, text_centres = _lines(ax, centres, texts, MOST_LINES)
+        lines, text_centres = _place_labels(ax, centres, texts, MOST_LINES)
         # The same transparency is invisible on dark paper.
         alpha = 0.6 if text_on(paper(ax)) == "black" else 1.0
         for k in np.flatnonzero(lines != NO_LINE):
             (colour,) = sign_colours(pushes[[k]])
-            colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
+            colour, y = (
+                stand_out(colour, ax, READ),
+                FIRST_LINE - LINE_HEIGHT * lines[k],
+            )
             line_x = [centres[k], centres[k], text_centres[k]]
             line_y = [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18]
             line_style: Style = {"linewidth": 0.9, "alpha": alpha, "zorder": 1}
@@ -225,13 +229,13 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
     def _mark_ends(
         self, ax: Axes, prediction: float, base: float, span: float
     ) -> float:
-        """Draw lines at both ends, names above them; the height of the names."""
+        """Draw lines at both ends, with names above; return the height of the names."""
         ends = np.array([prediction, base])
         texts = [
             f"{name} = {number_beside(end, span)}"
             for name, end in zip(("prediction f(x)", "base value"), ends, strict=True)
         ]
-        lines, text_centres = _lines(ax, ends, texts, 2)
+        lines, text_centres = _place_labels(ax, ends, texts, 2)
         heights, end_lines = END_NAMES_HEIGHT + LINE_HEIGHT * lines, []
         for k, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
             line_style: Style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
@@ -273,7 +277,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         ax.margins(y=0.04)
         plain_number_ticks(ax, "y")
         ax.spines[["top", "right"]].set_visible(False)
-        names = _with_others(
+        names = _add_others(
             [explanation.feature_names[j] for j in selected], explanation
         )
         self.legend_ = side_legend(
@@ -310,7 +314,7 @@ def force_segments(
     return ForceSegments(near - contributions, near)
 
 
-def _with_others(names: list[str], explanation: Explanation) -> list[str]:
+def _add_others(names: list[str], explanation: Explanation) -> list[str]:
     """The names, and one for the net push of the features that have none."""
     n_others = len(explanation.feature_names) - len(names)
     if not n_others:
@@ -318,7 +322,7 @@ def _with_others(names: list[str], explanation: Explanation) -> list[str]:
     return [*names, f"{others_text(n_others, explanation.columns)}, net"]
 
 
-def _lines(
+def _place_labels(
     ax: Axes, centres: NDArray[np.float64], texts: list[str], n_lines: int
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Lines and centres of texts, as in `label_lines`."""

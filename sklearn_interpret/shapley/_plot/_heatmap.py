@@ -11,7 +11,7 @@ from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shor
 from sklearn_interpret._plotting.points import clipped_range
 from sklearn_interpret._plotting.ranked_bars import name_rows, row_height
 from sklearn_interpret._plotting.surfaces import draw_heat_map
-from sklearn_interpret.shapley._plot._base import add_colour_bar, strongest
+from sklearn_interpret.shapley._plot._base import add_colour_bar, strongest_features
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CURVE_HEIGHT = 0.8
 GAP = 0.12
 LINE_HEIGHT = 0.3
-TAIL_SHARE = 0.01  # of values that may lie beyond the colours
+TAIL_SHARE = 0.01  # largest share of values beyond the ends of the colours
 
 
 class ShapleyHeatmapDisplay(OrderedRowsDisplay):
@@ -117,9 +117,9 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         explanation = self._rows()
         self.row_order_ = self._row_order(explanation)
         ordered = explanation[self.row_order_]
-        selected, contributions, names = strongest(ordered, max_entries)
+        selected, contributions, names = strongest_features(ordered, max_entries)
         height = row_height(len(names), LINE_HEIGHT) + CURVE_HEIGHT
-        ax = self._take(ax, (7.6, height))
+        ax = self._take_axes(ax, (7.6, height))
         sizes = np.abs(contributions)
         single_sizes = sizes[:, : len(selected)].ravel()
         limit = clipped_range(single_sizes, TAIL_SHARE)[1] or 1.0

@@ -21,7 +21,7 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
-    drawn_output,
+    drawn_output_name,
     literal,
     response_label,
     shorten,
@@ -29,24 +29,24 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.ranked_bars import (
     LEARNER,
+    append_combined,
     draw_bars,
     draw_spreads,
     finish_rows,
     grey_last,
     name_rows,
     others_text,
-    ranked,
+    rank_entries,
     row_height,
     side_by_side,
-    with_others,
 )
 from sklearn_interpret._plotting.sources import (
     Taker,
+    check_numbers,
     check_same_in_folds,
-    checked_numbers,
 )
 from sklearn_interpret.explanations._selection import one_output, output_position
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, check_explanation
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -137,8 +137,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
-        of_explanation = Taker(cls._choice_names(), cls._of_explanation)
-        return [of_explanation, *super()._takers(method)]
+        explanation_taker = Taker(cls._choice_names(), cls._of_explanation)
+        return [explanation_taker, *super()._takers(method)]
 
     @classmethod
     def _of_explanation(  # type: ignore[override]  # it has choices of its own
@@ -151,12 +151,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         response_name : str, default=None
             Name of the response; None takes that of the explanation.
         """
-        checked(explanation)
+        check_explanation(explanation)
         names = explanation.output_names
         if response_name is None:
             response_name = explanation.response_name or "response"
         elif target is not None:
-            output = drawn_output(response_name, names, output_position(names, target))
+            output = drawn_output_name(
+                response_name, names, output_position(names, target)
+            )
             response_name = response_label(response_name, output)
         if len(names) == 1 or target is not None:
             explanation = one_output(explanation, target)
@@ -222,18 +224,20 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ValueError
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
-        importances = self._by_output()
+        importances = self._importances_by_output()
         names, reduce_outputs = _drawn_outputs(
             importances, self._named_outputs(importances.shape[1])
         )
-        selected, remaining = ranked(importances.sum(axis=1), max_entries)
-        lengths = with_others(reduce_outputs(importances), selected, remaining, np.sum)
+        selected, remaining = rank_entries(importances.sum(axis=1), max_entries)
+        lengths = append_combined(
+            reduce_outputs(importances), selected, remaining, np.sum
+        )
         stacks = arrangement == "stacked"
         features = [self.feature_names[j] for j in selected]
         if len(remaining):
             features.append(f"sum of {others_text(len(remaining))}")
         pitch = 0.36 if stacks else 0.2 + 0.16 * len(names)
-        ax = self._take(ax, (6.4, row_height(len(features), pitch)))
+        ax = self._take_axes(ax, (6.4, row_height(len(features), pitch)))
         palette = colours(len(names))
         if len(names) < importances.shape[1]:
             palette[-1] = NEUTRAL_COLOUR
@@ -249,7 +253,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = reduce_outputs(folds.reshape(*folds.shape[:2], -1))
             fold_lengths = np.stack(
-                [with_others(fold, selected, remaining, np.sum) for fold in folds]
+                [append_combined(fold, selected, remaining, np.sum) for fold in folds]
             )
             fold_ends = self._draw_folds(ax, fold_lengths, heights, stacks)
             ends = np.maximum(ends, fold_ends)
@@ -261,10 +265,10 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             label_style = {"padding": 3, "fontsize": "small"}
             self.labels_ = ax.bar_label(self.bars_[0], texts, **label_style)
         self._set_limits(ax, ends, len(remaining) > 0, lengths[-1].sum())
-        self._explain(ax, names)
+        self._label_axes(ax, names)
         return self
 
-    def _explain(self, ax: Axes, names: list[Any]) -> None:
+    def _label_axes(self, ax: Axes, names: list[Any]) -> None:
         """Label of the axis, and the legend of several outputs."""
         output = 0 if len(names) == 1 else None
         response = shorten(self._response_label(self.output_names, output), 60)
@@ -280,12 +284,12 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             ax, handles, texts, corner="lower right", **legend_kwargs
         )
 
-    def _by_output(self) -> NDArray[np.float64]:
+    def _importances_by_output(self) -> NDArray[np.float64]:
         """Importances with an axis of outputs."""
         n_features = len(self.feature_names)
         shapes = [(n_features,), (n_features, None)]
         owner = f"{n_features} feature names"
-        importances = checked_numbers(self.importances, "importances", shapes, owner)
+        importances = check_numbers(self.importances, "importances", shapes, owner)
         return importances.reshape(n_features, -1)
 
     def _draw_bars(
@@ -341,9 +345,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         has_others: bool,
         sum_of_others: float,
     ) -> None:
-        """End the axis at the longest bar, but cut that of the others if far longer.
+        """End the axis at the longest bar; cut the bar of the others if far longer.
 
-        The sum of hundreds may be so long that no other bar could be read.
+        The sum of hundreds of features may be so long that no other bar could be read.
         """
         longest = ends.max(initial=0.0)
         longest_feature = ends[:-1].max(initial=0.0) if has_others else 0.0
@@ -376,8 +380,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             where there are folds, also "low" and "high" of the learner's intervals, and
             a line for each fold, with the column "fold" (missing for the mean).
         """
-        importances = self._by_output()
-        order, _ = ranked(importances.sum(axis=1), None)
+        importances = self._importances_by_output()
+        order, _ = rank_entries(importances.sum(axis=1), None)
         n_outputs = importances.shape[1]
         names = np.array(list(map(str, self.feature_names)), dtype=object)
         columns: dict[str, Any] = {"feature": np.repeat(names[order], n_outputs)}
@@ -408,13 +412,13 @@ def _drawn_outputs(
         return list(names), lambda array: array
     order = np.argsort(-importances.sum(axis=0), kind="stable")
     selected = np.sort(order[: len(PALETTE) - 1])
-    summed = np.setdiff1d(order, selected)
+    others = np.setdiff1d(order, selected)
 
     def reduce_outputs(array: NDArray[np.float64]) -> NDArray[np.float64]:
-        total = array[..., summed].sum(axis=-1, keepdims=True)
+        total = array[..., others].sum(axis=-1, keepdims=True)
         return np.concatenate([array[..., selected], total], axis=-1)
 
     return [
         *(names[k] for k in selected),
-        f"sum of {len(summed)} others",
+        f"sum of {len(others)} others",
     ], reduce_outputs

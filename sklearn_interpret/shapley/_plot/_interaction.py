@@ -13,11 +13,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, SEQUENTIAL_MAP
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.matrices import (
-    checked_strengths,
-    draw_table,
-    table_size,
-)
+from sklearn_interpret._plotting.matrices import check_strengths, draw_table, table_size
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
@@ -149,9 +145,9 @@ class ShapleyInteractionDisplay(Display):
             A `max_entries` that is not a positive int, or an array that is not a table
             of strengths.
         """
-        table = self._checked()
+        table = self._check_interactions()
         order = np.argsort(-table.sum(axis=1), kind="stable")[:max_entries]
-        ax = self._take(ax, table_size(len(order)))
+        ax = self._take_axes(ax, table_size(len(order)))
         strengths = table[np.ix_(order, order)]
         largest_pair = strengths[np.triu_indices(len(order), 1)].max(initial=0.0)
         response = shorten(self._response_label(self.output_names, 0), 44)
@@ -165,13 +161,13 @@ class ShapleyInteractionDisplay(Display):
         )
         return self
 
-    def _checked(self) -> NDArray[np.float64]:
+    def _check_interactions(self) -> NDArray[np.float64]:
         """The interactions, symmetric and without missing values."""
         table = np.asarray(self.interactions, dtype=np.float64)
         shape = (len(self.feature_names),) * 2
         if table.shape == shape and np.allclose(table, table.T):
             table = (table + table.T) / 2  # without rounding errors
-        table = checked_strengths(table, shape, "interactions")
+        table = check_strengths(table, shape, "interactions")
         if np.isnan(table).any():
             raise ValueError("interactions has missing values.")
         return table
@@ -185,7 +181,7 @@ class ShapleyInteractionDisplay(Display):
             One line per pair, from the strongest down, with the columns "feature",
             "feature2" (the same for a main effect) and "interaction_value".
         """
-        table = self._checked()
+        table = self._check_interactions()
         pairs = np.triu_indices(len(table))
         order = np.argsort(-table[pairs], kind="stable")
         first, second = (positions[order] for positions in pairs)

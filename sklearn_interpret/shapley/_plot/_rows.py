@@ -15,7 +15,7 @@ from sklearn_interpret._plotting.labels import (
     UPRIGHT_PER_INCH,
     literal,
     shorten,
-    shown_ticks,
+    tick_positions,
 )
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
@@ -120,6 +120,6 @@ def label_rows(ax: Axes, texts: list[str]) -> None:
     """Name some rows along the x axis, as many as fit."""
     longest = min(max(map(len, texts)), LABEL_LENGTH)
     per_inch = UPRIGHT_PER_INCH * 1.2 / (longest + 2)
-    ticks = shown_ticks(len(texts), int(axes_inches(ax)[0] * per_inch) + 1)
+    ticks = tick_positions(len(texts), int(axes_inches(ax)[0] * per_inch) + 1)
     names = [literal(shorten(texts[tick], LABEL_LENGTH)) for tick in ticks]
     ax.set_xticks(ticks, names)

@@ -24,7 +24,7 @@ from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import (
     ShapleyDisplay,
     add_colour_bar,
-    strongest,
+    strongest_features,
 )
 
 if TYPE_CHECKING:
@@ -127,13 +127,13 @@ default="auto"
             The display.
         """
         explanation = self._one_output()
-        selected, contributions, names = strongest(explanation, max_entries)
-        ax = self._take(ax, (7.0, row_height(len(names), 0.4)))
+        selected, contributions, names = strongest_features(explanation, max_entries)
+        ax = self._take_axes(ax, (7.0, row_height(len(names), 0.4)))
         ax.axvline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         for line in range(len(names)):
             ax.axhline(line, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
-        limits = _limits(contributions, len(selected))
+        limits = _x_limits(contributions, len(selected))
         grey_notes = self._draw_swarms(
             ax, explanation, selected, contributions.T, limits, point_kw
         )
@@ -160,9 +160,9 @@ default="auto"
         limits: tuple[float, float],
         style: Style | None,
     ) -> list[str]:
-        """Set the points, line by line; return notes on the grey ones.
+        """Set the points, line by line; return notes on the grey points.
 
-        `contributions` are (n_lines, n_rows), the last those of the other features.
+        `contributions` are (n_lines, n_rows); the last line may sum the other features.
         """
         area, n_lines = point_area(len(explanation)), len(contributions)
         n_bins, diameter = swarm_sizes(ax, n_lines, area)
@@ -175,7 +175,7 @@ default="auto"
             is_sum = line == len(selected)
             shades, note = np.full(len(x), np.nan), None
             if not is_sum:
-                shades, note = _shades(reader, selected[line])
+                shades, note = _value_shades(reader, selected[line])
             if note is not None and note not in notes:
                 notes.append(note)
             offsets = swarm_offsets(x, limits, n_bins=n_bins, diameter=diameter)
@@ -214,7 +214,7 @@ default="auto"
         return self._long_table(explanation, rows, by_feature=True)
 
 
-def _limits(contributions: NDArray[np.float64], n_single: int) -> tuple[float, float]:
+def _x_limits(contributions: NDArray[np.float64], n_single: int) -> tuple[float, float]:
     """Ends of the axis, at which the sums of many other features may be cut."""
     low, high = contributions.min(), contributions.max()
     single = contributions[:, :n_single]
@@ -225,7 +225,7 @@ def _limits(contributions: NDArray[np.float64], n_single: int) -> tuple[float, f
     return low, high
 
 
-def _shades(
+def _value_shades(
     reader: FeatureReader, feature: int
 ) -> tuple[NDArray[np.float64], str | None]:
     """Shades of a feature's values, from 0 to 1, and a note on values without a shade.

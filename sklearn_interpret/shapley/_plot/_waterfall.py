@@ -26,7 +26,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     name_pitch,
     name_rows,
     others_text,
-    ranked,
+    rank_entries,
     row_height,
 )
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
@@ -131,37 +131,37 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             The display.
         """
         explanation = self._one_row()
-        steps = self._steps(explanation, max_entries)
+        steps = self._make_steps(explanation, max_entries)
         size = (7.0, row_height(len(steps.names), name_pitch(steps.names)) + 0.3)
-        ax = self._take(ax, size)
+        ax = self._take_axes(ax, size)
         name_rows(ax, steps.names)
         self._draw_steps(ax, steps, step_kw)
-        self._connect(ax, steps)
+        self._connect_steps(ax, steps)
         self.errors_ = self._draw_errors(ax, steps)
         self._mark_ends(ax, explanation, np.ptp([*steps.starts, *steps.ends]))
-        self._clear_lines(ax, steps)
+        self._move_crossed_labels(ax, steps)
         label = shorten(self._of_row(self._response()), 60)
         if self.errors_ is not None:
             label += "\n(thin lines: two standard errors to each side)"
         finish_rows(ax, literal(label), hidden=("top", "right", "left"))
         return self
 
-    def _steps(self, explanation: Explanation, max_entries: int | None) -> Steps:
+    def _make_steps(self, explanation: Explanation, max_entries: int | None) -> Steps:
         """Steps of an explanation of one row and one output, at most `max_entries`.
 
-        Those of a break-down are in its order, from above; others by strength.
+        Steps of a break-down are in its order, from above; other steps by strength.
         """
         values = explanation.values[0]
         if isinstance(explanation, BreakDownExplanation):
             downwards = True
-            members, remaining = _in_order(explanation, max_entries)
+            members, remaining = _steps_in_order(explanation, max_entries)
         else:
             downwards = False
-            members, remaining = _by_strength(explanation, max_entries)
+            members, remaining = _steps_by_strength(explanation, max_entries)
         names = self._entries(members, whole=True)
         if downwards:
             names = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
-        errors = _errors(explanation, members)
+        errors = _step_errors(explanation, members)
         if remaining:
             members, errors = [*members, remaining], np.append(errors, np.nan)
             names.append(others_text(len(remaining), explanation.columns))
@@ -193,7 +193,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         outer_ends = np.where(sizes >= 0, ends + half_widths, ends - half_widths)
         self.labels_ = label_ends(ax, outer_ends, steps.positions, sizes, signed=True)
 
-    def _clear_lines(self, ax: Axes, steps: Steps) -> None:
+    def _move_crossed_labels(self, ax: Axes, steps: Steps) -> None:
         """Move numbers that a vertical line would cross to their arrows' tails."""
         from matplotlib.patheffects import withStroke
 
@@ -219,10 +219,10 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
                 label.xy = tail, label.xy[1]
                 label.set(position=(-gap, 0), ha="right" if sign > 0 else "left")
 
-    def _connect(self, ax: Axes, steps: Steps) -> None:
+    def _connect_steps(self, ax: Axes, steps: Steps) -> None:
         """Thin lines from each step to the next."""
-        # Upwards a step ends where the one above it starts; downwards it starts where
-        # that one ends.
+        # Upwards, a step ends where the step above it starts; downwards, it starts
+        # where the step above it ends.
         x = steps.starts if steps.downwards else steps.ends
         low = steps.positions[1:] + STEP_HEIGHT / 2
         high = steps.positions[:-1] - STEP_HEIGHT / 2
@@ -270,7 +270,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             sampled.
         """
         explanation = self._one_row()
-        steps = self._steps(explanation, None)
+        steps = self._make_steps(explanation, None)
         table = FeatureReader(explanation).table(range(explanation.values.shape[1]))[0]
         entries = [tuple(table[list(step)]) for step in steps.members]
         features = np.array(explanation.feature_names, dtype=object)
@@ -299,12 +299,12 @@ class Steps:
     ends: NDArray[np.float64]
     # Standard errors: zero where values are exact, NaN for several features.
     errors: NDArray[np.float64]
-    # Whether each step starts where the one above it ended, not the one below.
+    # Whether each step starts where the step above it ends, not the step below it.
     downwards: bool
 
     @property
     def positions(self) -> NDArray[np.intp]:
-        """Heights of the steps: that of the last is 0."""
+        """Heights of the steps; the last step has the height 0."""
         return np.arange(len(self.names))[::-1]
 
     @property
@@ -313,18 +313,18 @@ class Steps:
         return N_ERRORS * np.nan_to_num(self.errors)
 
 
-def _by_strength(
+def _steps_by_strength(
     explanation: Explanation, max_entries: int | None
 ) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
-    """Features of each step, the strongest first; and the remaining features."""
-    selected, remaining = ranked(np.abs(explanation.values[0]), max_entries)
+    """Features of each step, the strongest step first; and the remaining features."""
+    selected, remaining = rank_entries(np.abs(explanation.values[0]), max_entries)
     return [(j,) for j in selected.tolist()], tuple(remaining.tolist())
 
 
-def _in_order(
+def _steps_in_order(
     explanation: BreakDownExplanation, max_entries: int | None
 ) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
-    """Features of each step, as they were taken; and the remaining features."""
+    """Features of each step, in the order of the break-down; the remaining features."""
     steps = explanation.steps(0)
     if max_entries is None or len(steps) <= max_entries:
         return steps, ()
@@ -332,7 +332,7 @@ def _in_order(
     return steps[: max_entries - 1], tuple(remaining)
 
 
-def _errors(
+def _step_errors(
     explanation: Explanation, members: list[tuple[int, ...]]
 ) -> NDArray[np.float64]:
     """Standard errors of the steps; zero where values are exact."""

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.axes import Style
 
-# Most outputs drawn side by side if none is chosen; of more outputs, number drawn.
+# Largest number of outputs drawn side by side if none is chosen, and number of outputs
+# drawn if there are more.
 MAX_OUTPUTS = 6
 N_LARGEST_OUTPUTS = 3
 N_ERRORS = 2.0  # length of error lines to each side: about 95 % of normal errors
@@ -39,7 +40,7 @@ class Weights:
     features: np.ndarray  # (n,): positions of the features
     names: np.ndarray  # (n,): words, conditions or features
     weights: np.ndarray
-    errors: np.ndarray  # standard errors, NaN where there are none
+    errors: np.ndarray  # standard errors, NaN where they are not known
 
     def __len__(self) -> int:
         return len(self.names)
@@ -77,7 +78,7 @@ class LocalDisplay(OneRowDisplay):
         return np.argsort(-responses, kind="stable")[:n].tolist()
 
     def _note(self, output: int) -> str:
-        """A line below the first panel about the outputs without one."""
+        """A line below the first panel about outputs without a panel."""
         outputs = self._outputs()
         n_hidden = len(self.explanation.output_names) - len(outputs)
         if self.target is not None or not n_hidden or output != outputs[0]:
@@ -88,14 +89,14 @@ class LocalDisplay(OneRowDisplay):
         """Effects of the selected features, the largest first."""
         explanation = self.explanation
 
-        def of_output(array: NDArray[Any]) -> NDArray[Any]:
+        def take_output(array: NDArray[Any]) -> NDArray[Any]:
             return array[row] if array.ndim == 2 else array[row, :, output]
 
-        effects = of_output(explanation.effects)
-        selected = of_output(explanation.selected)
+        effects = take_output(explanation.effects)
+        selected = take_output(explanation.selected)
         errors = np.full(len(effects), np.nan)
         if explanation.standard_errors is not None:
-            errors = of_output(explanation.standard_errors) * explanation.scales
+            errors = take_output(explanation.standard_errors) * explanation.scales
         order = np.argsort(-np.abs(effects), kind="stable")
         order = order[selected[order]]
         names = np.array(self._names_of(row), dtype=object)
@@ -127,29 +128,29 @@ class LocalDisplay(OneRowDisplay):
             errors = np.nan_to_num(output_weights.errors)
             margins.append(N_ERRORS * errors * is_visible)
         reach = max(
-            (np.abs(of_bars) + of_errors).max(initial=0.0)
-            for of_bars, of_errors in zip(lengths, margins, strict=True)
+            (np.abs(bar_lengths) + error_lengths).max(initial=0.0)
+            for bar_lengths, error_lengths in zip(lengths, margins, strict=True)
         )
         self.bars_: list[BarContainer] = []
         self.errors_: list[Any] = []
         for k, (ax, output, output_weights) in enumerate(
             zip(axes, outputs, weights, strict=True)
         ):
-            first, label = slice(max_entries), self._label(output)
+            shown, label = slice(max_entries), self._label(output)
             if not len(output_weights):
                 note_empty(ax, f"no {kind}")
                 ax.set(ylim=(-0.6, 0.6), xticks=[], yticks=[])
                 self.bars_.append(ax.barh([], []))
                 self.errors_.append(None)
                 continue
-            texts = list(map(names, output_weights.names[first]))
+            texts = list(map(names, output_weights.names[shown]))
             bars, error_lines = draw_ranked_bars(
                 ax,
                 texts,
-                lengths[k][first],
+                lengths[k][shown],
                 style,
                 reach=reach,
-                margins=margins[k][first],
+                margins=margins[k][shown],
             )
             for tick in ax.get_yticklabels() if fonts else []:
                 tick.set_fontfamily(fonts)
@@ -194,13 +195,15 @@ class LocalDisplay(OneRowDisplay):
     def _title(self, row: int, output: int) -> str:
         """The model's response, and how well the surrogate follows it: two lines."""
 
-        def rounded(field: str, text: Callable[..., Any]) -> list[Any]:
+        def texts_of(field: str, text: Callable[..., Any]) -> list[Any]:
             array = getattr(self.explanation, field)
             return [] if array is None else [text(np.ravel(array[row])[output])]
 
         response = self._of_row(self._response(output))
-        first = [shorten(response, self._most_letters)]
-        first += rounded("predictions", number_text)
-        second = rounded("local_predictions", lambda x: f"surrogate = {number_text(x)}")
-        second += rounded("fidelity", lambda share: f"local {r_squared_text(share)}")
-        return f"{': '.join(first)}\n{', '.join(second)}"
+        first_line = [shorten(response, self._most_letters)]
+        first_line += texts_of("predictions", number_text)
+        second_line = texts_of(
+            "local_predictions", lambda number: f"surrogate = {number_text(number)}"
+        )
+        second_line += texts_of("fidelity", lambda r2: f"local {r_squared_text(r2)}")
+        return f"{': '.join(first_line)}\n{', '.join(second_line)}"

@@ -11,7 +11,7 @@ from sklearn_interpret._core.statistics.losses import mean_r_squared
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order
 from sklearn_interpret._plotting.axes import named_legend
-from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, colours, shade, stand_out
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, draw_points, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
@@ -172,31 +172,31 @@ default=None
             that do not fit each other; an unknown target, or too many outputs.
         """
         outputs = self._shown_outputs()
-        settled = self._settled(kind, outputs)
-        together = settled in TREE_KINDS and self._are_shares()
-        panels = [outputs] if together else [[output] for output in outputs]
-        size = self._panel_size(outputs, settled, max_entries)
-        n_columns = 1 if settled in TREE_KINDS else 3
+        resolved_kind = self._resolve_kind(kind, outputs)
+        draws_shares = resolved_kind in TREE_KINDS and self._are_shares()
+        panels = [outputs] if draws_shares else [[output] for output in outputs]
+        size = self._panel_size(outputs, resolved_kind, max_entries)
+        n_columns = 1 if resolved_kind in TREE_KINDS else 3
         canvas = self._take_grid(ax, len(panels), n_columns, size)
-        if (kind, settled) == ("auto", "tree") and ax is not None:
+        if (kind, resolved_kind) == ("auto", "tree") and ax is not None:
             pairs = zip(canvas.main, panels, strict=True)
             if not all(tree_fits(axes, self._tree(panel[0])) for axes, panel in pairs):
-                settled = "rules"
-        self.axes_, self.kind_ = canvas.axes, settled
+                resolved_kind = "rules"
+        self.axes_, self.kind_ = canvas.axes, resolved_kind
         draws = {"tree": self._draw_tree, "rules": self._draw_rules}
-        draw = {"bar": self._draw_bar, **draws}.get(settled, self._draw_scatter)
+        draw = {"bar": self._draw_bar, **draws}.get(resolved_kind, self._draw_scatter)
         self.bars_, self.texts_ = [], []
         for axes, panel in zip(canvas.main, panels, strict=True):
             bars, texts = draw(axes, panel, max_entries, bar_kw)
             self.bars_.append(bars)
             self.texts_.append(texts)
             axes.set_title(self._title(panel, first=panel == panels[0]))
-        trees = settled in TREE_KINDS
-        self.legend_ = self._legend(canvas, together) if trees else None
+        trees = resolved_kind in TREE_KINDS
+        self.legend_ = self._legend(canvas, draws_shares) if trees else None
         return self
 
-    def _settled(self, kind: str, outputs: list[int]) -> str:
-        """The kind to draw."""
+    def _resolve_kind(self, kind: str, outputs: list[int]) -> str:
+        """The kind to draw, in place of "auto"."""
         if kind == "auto":
             if self.trees is not None:
                 sizes = [len(leaf_order(self._tree(output))) for output in outputs]
@@ -289,24 +289,24 @@ default=None
         if first and self.surrogate_name and self.model_name:
             names = [shorten(self.surrogate_name), shorten(self.model_name)]
             on_one_line = self.kind_ in TREE_KINDS
-            between = (
-                " " if on_one_line or sum(map(len, names)) <= NARROW_NAMES else "\n"
-            )
-            lines.insert(0, f"{between}in place of ".join(names))
+            if sum(map(len, names)) <= NARROW_NAMES:
+                on_one_line = True
+            separator = " " if on_one_line else "\n"
+            lines.insert(0, f"{separator}in place of ".join(names))
         if len(outputs) < len(self._names()):
             lines[-1] = f"{shorten(self._names()[outputs[0]])}: {lines[-1]}"
         return literal("\n".join(line for line in lines if line))
 
-    def _legend(self, canvas: Canvas, together: bool) -> Legend | None:
+    def _legend(self, canvas: Canvas, draws_shares: bool) -> Legend | None:
         """A legend of the colours; words below axes of the user."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        _, of_surrogate = self._responses()
-        has_surrogate, title = of_surrogate is not None, None
-        if together:
+        _, surrogate_responses = self._responses()
+        has_surrogate, title = surrogate_responses is not None, None
+        if draws_shares:
             labels, title = self._names(), KEY_OF_SHARES if has_surrogate else None
-            palette = [seen(c, canvas.main[0]) for c in colours(len(labels))]
+            palette = [stand_out(c, canvas.main[0]) for c in colours(len(labels))]
             handles: list[Any] = [Patch(color=colour) for colour in palette]
         elif canvas.own_figure:
             handles = [Patch(facecolor=MODEL_COLOUR)]

@@ -18,13 +18,13 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
 )
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.sources import checked_numbers, response_name
+from sklearn_interpret._plotting.sources import check_numbers, response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 from sklearn_interpret.surrogates._leaves_and_coefficients import (
     leaves_of,
-    of_output,
     read_surrogate,
+    row_of_output,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class SurrogateArrays(Display):
         if array is None:
             return None
         shapes, owner = [(n_rows,), (n_rows, None)], "the rows of responses"
-        return checked_numbers(array, name, shapes, owner, finite=False).reshape(
+        return check_numbers(array, name, shapes, owner, finite=False).reshape(
             n_rows, -1
         )
 
@@ -125,14 +125,17 @@ class SurrogateArrays(Display):
 
     def _leaves(self, output: int) -> list[Leaf]:
         """The leaves of an output's tree, from left to right."""
-        responses, of_surrogate = self._responses()
+        responses, surrogate_responses = self._responses()
         nodes = self._table("leaves")
         if nodes is None:
             raise ValueError("leaves is None: the node of each row is needed.")
         nodes = nodes[:, output if nodes.shape[1] > 1 else 0]
-        of_surrogate = None if of_surrogate is None else of_surrogate[:, output]
+        if surrogate_responses is not None:
+            surrogate_responses = surrogate_responses[:, output]
         tree, weights = self._tree(output), self._weights()
-        return leaves_of(tree, nodes, responses[:, output], of_surrogate, weights)
+        return leaves_of(
+            tree, nodes, responses[:, output], surrogate_responses, weights
+        )
 
     def _are_shares(self) -> bool:
         """Whether one tree gives shares of all classes, and all are shown."""
@@ -146,10 +149,10 @@ class SurrogateArrays(Display):
         self, output: int
     ) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
         """Names, coefficients and deviations of the columns, for an output."""
-        coefficients = of_output(self.coefficients, output)
+        coefficients = row_of_output(self.coefficients, output)
         deviations = np.ones(len(coefficients))
         if self.deviations is not None:
-            deviations = of_output(self.deviations, output)
+            deviations = row_of_output(self.deviations, output)
         names = self.column_names
         names = [f"x{j}" for j in range(len(coefficients))] if names is None else names
         return list(map(str, names)), coefficients, deviations
@@ -169,7 +172,7 @@ def surrogate_arrays(inspector: GlobalSurrogate, data: Data) -> dict[str, Any]:
         model_labels = inspector.black_box_predict(rows.native)
         agreed_share = agreement(model_labels, inspector.predict(rows.native), weights)
     output_names = list(inspector.output_names_)
-    contents = read_surrogate(inspector.surrogate_, output_names, rows, weights)
+    content = read_surrogate(inspector.surrogate_, output_names, rows, weights)
     return {
         "responses": response(rows.native),
         "surrogate_responses": surrogate.responses(rows.native),
@@ -179,5 +182,5 @@ def surrogate_arrays(inspector: GlobalSurrogate, data: Data) -> dict[str, Any]:
         "response_name": response_name(inspector),
         "model_name": innermost_name(inspector.estimator_),
         "surrogate_name": innermost_name(inspector.surrogate_),
-        **({} if contents is None else contents._asdict()),
+        **({} if content is None else content._asdict()),
     }

@@ -33,8 +33,9 @@ WIDE_LEAF = 0.85  # inches in which "12 rows" has room
 MODEL_COLOUR, SURROGATE_COLOUR = PALETTE[0], PALETTE[1]
 SURROGATE_STYLE: dict[str, Any] = {"color": SURROGATE_COLOUR, "linewidth": 1.8}
 SURROGATE_STYLE["zorder"] = 3
-# Offset from the position of a leaf, and breadth, of the bars of the model's shares and
-# of the surrogate's.
+_NO_NODE = -1  # node of several leaves in one
+# Offset from the position of a leaf, and breadth, of the bars for shares of the model
+# and of the bars for shares of the surrogate.
 MODEL_BARS, SURROGATE_BARS = (-0.09, 0.66), (0.34, 0.16)
 
 
@@ -50,32 +51,33 @@ def draw_tree(
     `by_output` has the leaves with the responses of each output: distributions of one
     output's responses are drawn, or shares of several.
     """
-    leaves, places = by_output[0], {n: k for k, n in enumerate(leaf_order(tree))}
+    leaves = by_output[0]
+    column_of = {node: column for column, node in enumerate(leaf_order(tree))}
     low, high = limits = _value_range(leaves) if len(by_output) == 1 else (0.0, 1.0)
     texts, share = draw_tests(ax, tree, limits)
-    positions = [places[leaf.node] for leaf in leaves]
+    positions = [column_of[leaf.node] for leaf in leaves]
     if len(by_output) == 1:
         bar_style: Style = {"width": 0.92, "color": shade(ax, 0.05), "linewidth": 0}
-        ax.bar(range(len(places)), high - low, bottom=low, zorder=0.5, **bar_style)
+        ax.bar(range(len(column_of)), high - low, bottom=low, zorder=0.5, **bar_style)
         bars = _draw_distributions(ax, positions, leaves, limits, style, upright=True)
     else:
         bars = _draw_shares(ax, np.array(positions), by_output, style, upright=True)
     ax.set_ylabel(name, y=share / 2)  # next to the leaves
-    _finish_tree(ax, places, leaves, limits)
+    _finish_tree(ax, column_of, leaves, limits)
     return bars, texts
 
 
 def _finish_tree(
-    ax: Axes, places: dict[int, int], leaves: list[Leaf], limits: tuple[float, float]
+    ax: Axes, column_of: dict[int, int], leaves: list[Leaf], limits: tuple[float, float]
 ) -> None:
     """Ticks: what is in each leaf, and responses as far as the leaves reach."""
     from matplotlib.ticker import MaxNLocator
 
-    has_room = axes_inches(ax)[0] / len(places) >= WIDE_LEAF
-    texts = ["no rows"] * len(places)
+    has_room = axes_inches(ax)[0] / len(column_of) >= WIDE_LEAF
+    texts = ["no rows"] * len(column_of)
     for leaf in leaves:
         rows_text = leaf.rows_text if has_room else f"n={leaf.n_rows}"
-        texts[places[leaf.node]] = f"{leaf.percent_text}\n{rows_text}"
+        texts[column_of[leaf.node]] = f"{leaf.percent_text}\n{rows_text}"
     ax.set_xticks(range(len(texts)), texts, fontsize="small")
     ax.tick_params(axis="x", length=0)
     ax.grid(visible=False)
@@ -90,18 +92,18 @@ def draw_rules(
 ) -> tuple[list[Any], list[Any]]:
     """Draw a line for the rule of each leaf, the largest on top; bars and texts.
 
-    `by_output` is as in `draw_tree`. Leaves beyond `max_entries`, or those that have no
-    room, share the last line.
+    `by_output` is as in `draw_tree`. Leaves beyond `max_entries`, or beyond the lines
+    that have room, share the last line.
     """
     if max_entries is not None:
         room = int(axes_inches(ax)[1] / LEAST_PITCH)
         max_entries = min(max_entries, max(2, room))
-    by_output = [_largest(leaves, max_entries) for leaves in by_output]
-    leaves, single = by_output[0], len(by_output) == 1
+    by_output = [_merge_small_leaves(leaves, max_entries) for leaves in by_output]
+    leaves, has_one_output = by_output[0], len(by_output) == 1
     name_rows(ax, [leaf.rule for leaf in leaves])
     positions = np.arange(len(leaves))[::-1]
     text_style: Style = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
-    sizes = [
+    size_texts = [
         write_near(
             ax,
             f"{leaf.percent_text} ({leaf.rows_text})",
@@ -110,9 +112,9 @@ def draw_rules(
         )
         for position, leaf in zip(positions, leaves, strict=True)
     ]
-    limits = _value_range(leaves) if single else (0.0, 1.0)
+    limits = _value_range(leaves) if has_one_output else (0.0, 1.0)
     ax.set_xlim(limits)
-    if single:
+    if has_one_output:
         ax.hlines(
             positions - 0.42, *limits, color=shade(ax, 0.3), linewidth=0.8, zorder=1
         )
@@ -121,7 +123,7 @@ def draw_rules(
         bars = _draw_shares(ax, positions, by_output, style, upright=False)
     plain_number_ticks(ax)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    return bars, [*ax.get_yticklabels(), *sizes]
+    return bars, [*ax.get_yticklabels(), *size_texts]
 
 
 def _value_range(leaves: list[Leaf]) -> tuple[float, float]:
@@ -156,7 +158,7 @@ def _draw_distributions(
         bins = (leaf.responses - limits[0]) / (limits[1] - limits[0]) * N_BINS
         bins = np.clip(bins, 0, N_BINS - 1).astype(np.intp)
         heights = np.bincount(bins, leaf.weights, minlength=N_BINS)
-        colour = NEUTRAL_COLOUR if leaf.node < 0 else MODEL_COLOUR
+        colour = NEUTRAL_COLOUR if leaf.node == _NO_NODE else MODEL_COLOUR
         bar_style: Style = {"facecolor": colour, "linewidth": 0, "zorder": 2}
         bar_style["fill"] = True
         bar_style["orientation"] = "horizontal" if upright else "vertical"
@@ -177,9 +179,9 @@ def _write_number(
 ) -> None:
     """Write the surrogate's response above its line, or below it near the top."""
     low, high = limits
-    above = number < low + 0.88 * (high - low)
-    text_style = {"ha": "right", "va": "bottom" if above else "top", "zorder": 4}
-    offset, text = (0, 2 if above else -2), number_beside(number, high - low)
+    is_above = number < low + 0.88 * (high - low)
+    text_style = {"ha": "right", "va": "bottom" if is_above else "top", "zorder": 4}
+    offset, text = (0, 2 if is_above else -2), number_beside(number, high - low)
     write_near(ax, text, (position + 0.45, number), offset, over=0.7, **text_style)
 
 
@@ -191,7 +193,7 @@ def _draw_shares(
     *,
     upright: bool,
 ) -> list[BarContainer]:
-    """Shares on each other: wide bars of the model, narrow ones of the surrogate."""
+    """Stacked shares: wide bars of the model, narrow bars of the surrogate."""
     sign, bars = (1 if upright else -1), []
     means = [[leaf.mean for leaf in leaves] for leaves in by_output]
     surrogate = [[leaf.surrogate_mean for leaf in leaves] for leaves in by_output]
@@ -204,14 +206,15 @@ def _draw_shares(
     return bars
 
 
-def _largest(leaves: list[Leaf], most: int | None) -> list[Leaf]:
-    """The largest leaves, the last of them all others together."""
+def _merge_small_leaves(leaves: list[Leaf], max_entries: int | None) -> list[Leaf]:
+    """The largest leaves first; beyond `max_entries`, the last is all others in one."""
     leaves = sorted(leaves, key=lambda leaf: -leaf.share)
-    if most is None or len(leaves) <= most:
+    if max_entries is None or len(leaves) <= max_entries:
         return leaves
-    merged = leaves[most - 1 :]
-    values = np.concatenate([leaf.responses for leaf in merged])
-    weights = np.concatenate([leaf.weights for leaf in merged])
-    share = sum(leaf.share for leaf in merged)
-    name = f"{len(merged)} other leaves"
-    return [*leaves[: most - 1], Leaf(-1, name, values, weights, share, np.nan)]
+    others = leaves[max_entries - 1 :]
+    responses = np.concatenate([leaf.responses for leaf in others])
+    weights = np.concatenate([leaf.weights for leaf in others])
+    share = sum(leaf.share for leaf in others)
+    rule = f"{len(others)} other leaves"
+    merged = Leaf(_NO_NODE, rule, responses, weights, share, np.nan)
+    return [*leaves[: max_entries - 1], merged]

@@ -14,7 +14,7 @@ from sklearn_interpret._model.rows.images import as_image_rows
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
-from sklearn_interpret._plotting.images import draw_image, drawable
+from sklearn_interpret._plotting.images import as_drawable_image, draw_image
 from sklearn_interpret._plotting.labels import literal, shorten, two_lines
 from sklearn_interpret._plotting.surfaces import (
     colour_limits,
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
-# Opacity of the strongest weight: the image is to be seen through it.
+# Opacity of the strongest weight: the image below stays visible.
 _MAX_OPACITY = 0.85
-# The darkest grey under weights: colours on black look alike.
+# The darkest grey under weights: on black, colours could not be told apart.
 _DARKEST_GREY = 0.55
 # Weights of red, green and blue in grey (ITU-R BT.601).
 _LUMINANCE = (0.299, 0.587, 0.114)
@@ -146,15 +146,15 @@ class LimeImageDisplay(LocalDisplay):
         """
         row, outputs = self._position(), self._outputs()
         explanation = self.explanation[row]
-        n_cols = _room(ax) if n_cols is None else n_cols
+        n_cols = _max_columns(ax) if n_cols is None else n_cols
         canvas = self._take_grid(ax, 1 + len(outputs), n_cols, None)
         self.axes_ = canvas.axes
         first, *label_panels = canvas.main
-        image = drawable(explanation.images[0])
+        image = as_drawable_image(explanation.images[0])
         self.image_ = draw_image(first, image)
         size = "medium" if axes_inches(first)[0] > _MIN_PANEL_WIDTH else "x-small"
         first.set_title(literal(self._row_label or "image"), fontsize=size)
-        values = _by_output(explanation.values)[0]
+        values = _with_output_axis(explanation.values)[0]
         limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
         self.overlays_: list[Any] = []
         self.outlines_: list[Any] = []
@@ -221,15 +221,17 @@ class LimeImageDisplay(LocalDisplay):
         """The image in grey, and colours for the weights over it."""
         grey = image if image.ndim == 2 else image @ _LUMINANCE
         draw_image(panel, _DARKEST_GREY + (1 - _DARKEST_GREY) * grey)
-        weights = _by_output(explanation.values)[0, :, output][explanation.segments[0]]
-        cover = _colours(weights / limits[1])
+        weights = _with_output_axis(explanation.values)[0, :, output][
+            explanation.segments[0]
+        ]
+        cover = _weight_colours(weights / limits[1])
         self.overlays_.append(draw_image(panel, cover, interpolation="nearest"))
 
     def _draw_bar(self, canvas: Canvas, limits: tuple[float, float]) -> Colorbar:
         """One scale for all labels, in the colours that weights have on white."""
         from matplotlib.colors import ListedColormap
 
-        palette = _colours(np.linspace(-1, 1, 256))
+        palette = _weight_colours(np.linspace(-1, 1, 256))
         palette[:, :3] = 1 + palette[:, 3:] * (palette[:, :3] - 1)
         scale = colour_scale(ListedColormap(palette[:, :3]), limits)
         response = shorten(self._response_label(None), 30)
@@ -247,25 +249,25 @@ class LimeImageDisplay(LocalDisplay):
         return literal(title)
 
 
-def _room(ax: Axes) -> int:
-    """Number of panels that fit side by side."""
+def _max_columns(ax: Axes) -> int:
+    """Largest number of panels that fit side by side."""
     if not hasattr(ax, "get_position"):
         return _MAX_COLUMNS
     return int(np.clip(axes_inches(ax)[0] / _MIN_PANEL_WIDTH, 1, _MAX_COLUMNS))
 
 
-def _by_output(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def _with_output_axis(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """An array with an axis of outputs."""
     return array if array.ndim == 3 else array[:, :, None]
 
 
-def _colours(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Colours of weights between -1 and 1, the more opaque the further from zero."""
+def _weight_colours(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Colours (RGBA) of weights from -1 to 1, more opaque farther from zero."""
     from matplotlib.colors import to_rgb
 
     ends = np.array([to_rgb(DOWN_COLOUR), to_rgb(UP_COLOUR)])
-    rgb = ends[(shares > 0).astype(int)]
-    return np.concatenate([rgb, _MAX_OPACITY * np.abs(shares)[..., None]], axis=-1)
+    rgb = ends[(weights > 0).astype(int)]
+    return np.concatenate([rgb, _MAX_OPACITY * np.abs(weights)[..., None]], axis=-1)
 
 
 def _outlines(
@@ -289,7 +291,7 @@ def _draw_outlines(
     from matplotlib.patheffects import withStroke
 
     line_style: Style = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
-    # To be seen where the image is dark.
+    # A white border, so that lines are seen where the image is dark.
     line_style["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
     outlines = LineCollection(list(lines), **line_style)
     outlines.set(**(style or {}))

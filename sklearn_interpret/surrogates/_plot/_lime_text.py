@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
-# Inches: width of a single text, and of one of several.
+# Inches: width of a single text, and of one of several texts.
 WIDTH = 7.0
 NARROW_WIDTH = 4.8
 N_COLUMNS = 3  # texts in a row
@@ -139,7 +139,7 @@ class LimeTextDisplay(LocalDisplay):
         width = WIDTH if len(outputs) == 1 else NARROW_WIDTH
         self.axes_ = take_stacks(
             ax,
-            _heights(ax, plain, width, len(outputs), n_bars, max_lines),
+            _text_and_bar_heights(ax, plain, width, len(outputs), n_bars, max_lines),
             n_stacks=len(outputs),
             width=width,
             around=MARGIN_HEIGHT,
@@ -148,7 +148,7 @@ class LimeTextDisplay(LocalDisplay):
         )
         self.figure_ = self.axes_[0, 0].figure
         bar_kwargs: Style = {"kind": "words", "max_entries": max_entries}
-        bar_kwargs |= {"names": plain.drawable, "fonts": plain.families}
+        bar_kwargs |= {"names": plain.replace_undrawable, "fonts": plain.families}
         self._draw_bars(self.axes_[1], outputs, words, bar_kw, **bar_kwargs)
         for upper, output in zip(self.axes_[0], outputs, strict=True):
             title_text(upper, self._title(row, output))
@@ -160,7 +160,7 @@ class LimeTextDisplay(LocalDisplay):
             return UP_COLOUR if weight > 0 else DOWN_COLOUR, highlight(weight, largest)
 
         self.texts_ = [
-            Passage(self._marked(row, output_words, largest)).draw(
+            Passage(self._mark_pieces(row, output_words, largest)).draw(
                 upper, colour_of, max_lines
             )[0]
             for upper, output_words in zip(self.axes_[0], words, strict=True)
@@ -171,10 +171,10 @@ class LimeTextDisplay(LocalDisplay):
         """Label of the axis along which the bars are drawn."""
         return f"{shorten(self._response(output), 48)} (what a word adds)"
 
-    def _marked(
+    def _mark_pieces(
         self, row: int, words: Weights, largest: float
     ) -> Iterator[tuple[str, tuple[float, int] | None]]:
-        """Pieces of the text, with the weights that are drawn and their places."""
+        """Yield pieces of the text with marks: the weight drawn, and the position."""
         weights = dict(zip(words.features.tolist(), words.weights, strict=True))
         tokens, features = self.explanation.tokens, self.explanation.token_features
         pairs = zip(tokens[row], features[row], strict=True)
@@ -202,16 +202,16 @@ class LimeTextDisplay(LocalDisplay):
     def _columns(self, row: int, words: Weights) -> dict[str, NDArray[Any]]:
         features = np.array(self.explanation.token_features[row], dtype=np.intp)
         n_words = len(self.explanation.feature_names)
-        times = np.bincount(features[features >= 0], minlength=n_words)
+        n_occurrences = np.bincount(features[features >= 0], minlength=n_words)
         return {
             "word": words.names,
             "weight": words.weights,
             "standard_error": words.errors,
-            "n_occurrences": times[words.features],
+            "n_occurrences": n_occurrences[words.features],
         }
 
 
-def _heights(
+def _text_and_bar_heights(
     ax: Axes,
     passage: Passage,
     width: float,
@@ -224,9 +224,9 @@ def _heights(
     if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
         width, height = axes_inches(ax)
         width /= min(n_outputs, N_COLUMNS)
-    text = passage.height((1 - MARGIN) * width, TITLE_LINES, max_lines)
+    text_height = passage.height((1 - MARGIN) * width, TITLE_LINES, max_lines)
     if height is None:
-        return text, max(0.6, BAR_PITCH * n_bars)
+        return text_height, max(0.6, BAR_PITCH * n_bars)
     height /= -(-n_outputs // N_COLUMNS)
-    text = min(text, 0.5 * height)
-    return text, height - text
+    text_height = min(text_height, 0.5 * height)
+    return text_height, height - text_height

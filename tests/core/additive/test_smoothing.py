@@ -14,7 +14,7 @@ from sklearn_interpret._core.additive.smoothing import (
     NormalEquations,
     PenalisedFit,
     bounds,
-    smoothed,
+    choose_smoothing,
 )
 from sklearn_interpret.additive import GAMRegressor
 
@@ -47,7 +47,7 @@ def test_the_solution_is_that_of_augmented_least_squares():
     targets = np.append(np.sqrt(WEIGHTS) * Z, np.zeros(6))
     expected, (least,), *_ = np.linalg.lstsq(rows, targets)
     assert_allclose(fit.coefficients, expected, atol=1e-10)
-    assert_allclose(fit.least, least)
+    assert_allclose(fit.minimum, least)
     assert_allclose(fit.penalty, sizes @ expected**2)
     assert_allclose(fit.inverse, np.linalg.inv(fit.matrix), rtol=1e-9)
     hat = rows[:50] @ np.linalg.pinv(rows)[:, :50]
@@ -55,7 +55,7 @@ def test_the_solution_is_that_of_augmented_least_squares():
     assert fit.n_free == 2
     assert_allclose(fit.dispersion, least / 48)
     left = 50 - np.trace(hat)
-    score = 50 * np.log((fit.least - fit.penalty) / left**2)
+    score = 50 * np.log((fit.minimum - fit.penalty) / left**2)
     assert_allclose(fit.cross_validation()[0], score)
 
 
@@ -76,13 +76,13 @@ def test_slopes_and_curvatures_are_those_of_differences(criterion, dispersion):
 def test_criteria_are_least_where_they_end(method, dispersion):
     sums = equations(dispersion)
     criterion = dict(zip(["reml", "gcv"], CRITERIA, strict=True))[method]
-    found = smoothed(PenalisedFit(sums, sums.balanced), method, sums.balanced)
+    found = choose_smoothing(PenalisedFit(sums, sums.balanced), method, sums.balanced)
     value = criterion(found)[0]
     low, high = bounds(sums.balanced, 50)
     for near in found.log_smoothing + 0.3 * RNG.normal(size=(20, 2)):
         other = PenalisedFit(sums, near.clip(low, high))
         assert criterion(other)[0] >= value - 1e-3
-        loss = other.loss(method, other.least - other.penalty, other.coefficients)
+        loss = other.loss(method, other.minimum - other.penalty, other.coefficients)
         assert_allclose(loss, criterion(other)[0])
 
 
@@ -138,7 +138,7 @@ def test_smoothing_covariance_is_that_of_a_fit_for_each_parameter(rho):
         trials = np.tile(rho, (len(grid), 1))
         trials[:, k] = grid
         fits = [PenalisedFit(fit.equations, trial) for trial in trials]
-        losses = np.array([f.profiled(f.least) + f.log_ratio for f in fits])
+        losses = np.array([f.profiled_loss(f.minimum) + f.log_ratio for f in fits])
         for share, one in zip(softmax(-losses / 2 - grid), fits, strict=True):
             moved = one.coefficients - fit.coefficients
             grown = 0.7 * (one.inverse - fit.inverse) + np.outer(moved, moved)

@@ -45,7 +45,7 @@ def test_how_splines_go_on():
     assert_allclose(flat, straight[[2, 2, 2, 3, 3, 3]])
     around = SplineBasis(BREAKS, cyclic=True)
     assert_allclose(around.evaluate(at[:2]), around.evaluate(at[:2] + 4), atol=1e-15)
-    assert_allclose(around.inside(np.array([-1.0, 4.5])), [3.0, 0.5])
+    assert_allclose(around.moved_to_first_period(np.array([-1.0, 4.5])), [3.0, 0.5])
 
 
 def test_penalties_leave_constants_and_lines_free():

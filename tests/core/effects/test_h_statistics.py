@@ -6,12 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.effects.h_statistics import (
     Strength,
+    as_matrices,
     greenwell_strength,
     overall_moments,
     overall_strengths,
     rounding_floor,
-    symmetric,
-    unexplained,
+    strength,
 )
 
 RNG = np.random.default_rng(0)
@@ -27,7 +27,7 @@ def centred_square(values):
 
 def test_every_statistic_is_a_ratio_of_centred_sums():
     f, terms = RNG.normal(size=(2, 30, 2))
-    found = unexplained(f, terms, WEIGHTS, NO_FLOOR)
+    found = strength(f, terms, WEIGHTS, NO_FLOOR)
     left = centred_square(f - terms)
     assert_allclose(found.numerator, left)
     assert_allclose(found.denominator, centred_square(f))
@@ -69,16 +69,16 @@ def test_rounding_is_no_interaction(size, offset):
     f = (x + offset) + (z - offset / 3) + offset
     floor = rounding_floor(f, weights)
     noise = 1e-15 * np.abs(f).max() * RNG.normal(size=f.shape)
-    assert unexplained(f + noise, x + z, weights, floor).squared == 0
+    assert strength(f + noise, x + z, weights, floor).squared == 0
     real = 1e-8 * np.abs(f).max() * (x / size) * (z / size)
-    assert unexplained(f + real, x + z, weights, floor).numerator > 0
+    assert strength(f + real, x + z, weights, floor).numerator > 0
 
 
 def test_a_matrix_of_pairs():
-    found = symmetric(np.array([[1.0, 2.0], [3.0, 4.0]]), [(2, 0), (0, 1)], 3)
+    found = as_matrices(np.array([[1.0, 2.0], [3.0, 4.0]]), [(2, 0), (0, 1)], 3)
     assert_array_equal(found[0], [[0, 3, 1], [3, 0, np.nan], [1, np.nan, 0]])
     assert_array_equal(found[1], [[0, 4, 2], [4, 0, np.nan], [2, np.nan, 0]])
-    assert symmetric(np.empty((0, 2)), [], 1).tolist() == [[[0]], [[0]]]
+    assert as_matrices(np.empty((0, 2)), [], 1).tolist() == [[[0]], [[0]]]
 
 
 def test_greenwells_strength_is_a_deviation_of_deviations():

@@ -121,9 +121,11 @@ def test_depth_and_spread():
     size = np.where(codes[0] < 4, 4.0, 1.0) * np.where(codes[1] < 2, -1.0, 1.0)
     curves = RowCurves(np.outer(size, [-1.0, 1.0]), rng.uniform(1, 2, (200, 1)))
     root = search(table(codes, [8, 8]), max_depth=3).grow(curves, 0.0, 1e-9)
-    spreads = [curves.spread([n.rows for n in root.at(level)]) for level in range(4)]
-    assert len(root.at(1)) == 2
-    assert len(root.at(3)) == 4
+    spreads = [
+        curves.spread([n.rows for n in root.nodes_at(level)]) for level in range(4)
+    ]
+    assert len(root.nodes_at(1)) == 2
+    assert len(root.nodes_at(3)) == 4
     assert_allclose(
         spreads[0] ** 2, loss(curves, np.arange(200)) / curves.weights.sum() / 2
     )

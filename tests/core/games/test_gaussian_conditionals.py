@@ -136,6 +136,17 @@ def test_samples_of_singular_covariances(always_sampled):
     assert (np.abs(values - exact) <= 5 * errors + 1e-6).all()
 
 
+def test_values_of_samples_do_not_depend_on_the_batch_of_rows(
+    always_sampled, monkeypatch
+):
+    covariance, coefficients, rows = problem(2)
+    values, errors = valued(covariance, coefficients, rows)
+    monkeypatch.setattr(gaussian_shapley, "_BATCH_BYTES", 1)
+    one_by_one, errors_one_by_one = valued(covariance, coefficients, rows)
+    assert_allclose(one_by_one, values, atol=1e-12)
+    assert_allclose(errors_one_by_one, errors, atol=1e-12)
+
+
 def test_the_same_seed_draws_the_same():
     covariance, coefficients, rows = problem(5, n_columns=20)
     one, errors = valued(covariance, coefficients, rows, seed=3)

@@ -60,7 +60,7 @@ def model_of(loss, seed=0, n_rows=25, d=3, weighted=True, penalty=0.3):
     start, by_row = np.zeros(penalties.shape), 0.01 * penalties
     return ScoreModel(
         design, targets, weights, penalties, by_row, loss, start
-    ).polished()
+    ).at_optimum()
 
 
 def refitted(model, kept):
@@ -158,7 +158,7 @@ def test_rounding_of_the_objective_stops_nothing():
         design, targets, np.ones(10_000), nothing, nothing, loss, nothing
     )
     for _ in range(3):
-        model = replace(model, parameters=model.parameters + 1e-9).polished()
+        model = replace(model, parameters=model.parameters + 1e-9).at_optimum()
     assert len(loss.calls) < 40
 
 
@@ -191,7 +191,7 @@ def test_without_groups(loss):
 
 
 def test_one_step_is_exact_for_squares():
-    model = replace(model_of(HalfSquared()), row_penalty=np.zeros((3, 2))).polished()
+    model = replace(model_of(HalfSquared()), row_penalty=np.zeros((3, 2))).at_optimum()
     (one, _), (many, _) = (model.without(each(25), of) for of in (np.inf, 0.0))
     assert_allclose(one, many, rtol=1e-9, atol=1e-11)
 
@@ -220,7 +220,7 @@ def test_weights_are_copies():
         model.row_penalty,
         model.loss,
         model.parameters,
-    ).polished()
+    ).at_optimum()
     assert_allclose(copies.parameters, model.parameters, atol=1e-9)
     row = int(np.flatnonzero(model.weights == 2)[0])
     expected, _ = copies.without([np.flatnonzero(twice == row)])
@@ -236,7 +236,7 @@ def test_a_row_that_alone_determines_a_column():
     start = np.zeros((4, 1))
     model = ScoreModel(
         design, targets, np.ones(10), start, start, HalfSquared(), start
-    ).polished()
+    ).at_optimum()
     without, _ = model.without([[3], [4]])
     assert_allclose(without[0, 2], model.parameters[2])
     rest = np.delete(design, 3, axis=0)[:, [0, 1, 3]]
@@ -253,7 +253,7 @@ def test_columns_that_say_the_same():
         *[np.zeros((4, 2))] * 2,
         model.loss,
         np.zeros((4, 2)),
-    ).polished()
+    ).at_optimum()
     first, second = (m.without(each(5))[0] for m in (model, double))
     assert_allclose(double.design @ second, model.design @ first, atol=1e-9)
 
@@ -262,7 +262,7 @@ def test_all_rows_stand_alone():
     start = np.zeros((4, 1))
     model = ScoreModel(
         np.eye(4)[:2], np.ones((2, 1)), np.ones(2), start, start, HalfSquared(), start
-    ).polished()
+    ).at_optimum()
     found, _ = model.without(each(2))
     assert_allclose(found, [model.parameters] * 2, atol=1e-12)
 
@@ -289,7 +289,7 @@ def test_damping_keeps_parameters_near(loss):
         penalty = model.penalty + 24 * model.row_penalty + model.damping
         gradient = model.design[kept].T @ slopes + penalty * found - pulled
         assert_allclose(gradient, 0, atol=1e-7)
-    assert_allclose(model.polished().parameters, model.parameters, atol=1e-9)
+    assert_allclose(model.at_optimum().parameters, model.parameters, atol=1e-9)
 
 
 def test_derivatives_of_a_loss_with_a_scale():
@@ -309,7 +309,7 @@ def test_derivatives_of_a_loss_with_a_scale():
 @pytest.mark.parametrize("loss", [Logistic(), HalfTweedie(1), HalfSquared()], ids=name)
 def test_second_steps_that_are_left_out_are_small(loss):
     model = model_of(loss, n_rows=60, weighted=False)
-    model = replace(model, row_penalty=0 * model.row_penalty).polished()
+    model = replace(model, row_penalty=0 * model.row_penalty).at_optimum()
     exact, found = (model.without(each(60), of)[0] for of in (0.0, 0.02))
     sizes = np.abs(exact - model.parameters).max(axis=(1, 2))
     assert (np.abs(found - exact).max(axis=(1, 2)) <= 0.05 * sizes + 1e-9).all()
@@ -332,7 +332,7 @@ def hard_model(seed, loss):
     design = np.c_[columns, np.ones(n_rows)]
     made = ScoreModel(design, targets, weights, penalty, start, loss, start)
     shift = rng.choice([0.0, 1e6])
-    return replace(made, design=np.c_[columns + shift, np.ones(n_rows)]).polished()
+    return replace(made, design=np.c_[columns + shift, np.ones(n_rows)]).at_optimum()
 
 
 def largest_slope(model, parameters, kept):
@@ -384,5 +384,5 @@ def test_classes_without_an_optimum_do_not_converge():
         nothing,
         Logistic(),
         nothing,
-    ).polished()
+    ).at_optimum()
     assert not model.without(each(6))[1].any()

@@ -53,7 +53,7 @@ def test_changes_are_those_of_every_swap(n_medoids):
     medoids = list(range(n_medoids))
     found = searches._Assignment(distances, weights, medoids)
     before = cost(distances, weights, medoids)
-    changes = found.changes(distances)
+    changes = found.swap_changes(distances)
     for candidate, position in product(range(40), range(n_medoids)):
         after = cost(distances, weights, swapped(medoids, position, candidate))
         assert changes[candidate, position] == pytest.approx(after - before, abs=1e-9)

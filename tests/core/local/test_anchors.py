@@ -123,7 +123,7 @@ def test_counts_are_those_of_the_perturbed_samples():
     bits = Bits(lambda z: z.sum(axis=1) > 3, 6)
     neighbours = bits.neighbours()
     rules = [(), (1,), (0, 4), (1, 2, 5)]
-    counts = neighbours.count(rules, [0, 5, 0, 7], [40, 50, 33, 100])
+    counts = neighbours.count_kept(rules, [0, 5, 0, 7], [40, 50, 33, 100])
     for rule, start, stop, found in zip(
         rules, [0, 5, 0, 7], [40, 50, 33, 100], counts, strict=True
     ):
@@ -153,7 +153,7 @@ def test_rules_that_hardly_differ_need_few_draws():
     # Rules of one bit keep 1/4 or 1/8 of the answers, less apart than tau.
     bits = Bits(MODELS["three"][0], 10)
     arms = _BestArms(search(beam_size=1), bits.neighbours(), [(j,) for j in range(10)])
-    arms.run()
+    arms.find_beam()
     assert bits.n_asked <= 10 * 256
 
 
@@ -177,7 +177,8 @@ def test_no_rule_left_out_is_better_by_tau(seed, beam_size):
 
     near, rules = Opposed(None, 8).neighbours(), [(j,) for j in range(8)]
     chosen = [
-        rule[0] for rule in _BestArms(search(beam_size=beam_size), near, rules).run()
+        rule[0]
+        for rule in _BestArms(search(beam_size=beam_size), near, rules).find_beam()
     ]
     others = np.setdiff1d(np.arange(8), chosen)
     assert true[others].max() - true[chosen].min() <= 0.15

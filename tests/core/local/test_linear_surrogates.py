@@ -10,9 +10,9 @@ from sklearn.metrics import r2_score
 
 from sklearn_interpret._core.local.linear_surrogates import (
     LocalMoments,
-    by_weight,
-    forward,
     least_norm,
+    select_by_weight,
+    select_forward,
 )
 from sklearn_interpret._core.statistics.losses import r_squared
 
@@ -83,14 +83,14 @@ def test_forward_selection_tries_every_feature(seed):
     expected = []
     for _ in range(4):
         expected.append(best_next(design, answers[:, 0], weights, expected))
-    assert forward(moments, 0, 4).tolist() == expected
+    assert select_forward(moments, 0, 4).tolist() == expected
 
 
 def test_selections_have_no_more_and_no_fewer_than_asked():
     design, answers, weights = samples(p=4, k=1)
     design = np.column_stack([design, design[:, 0], np.zeros((60, 2))])
     moments = LocalMoments.of_samples(design, answers, weights)
-    for select in (by_weight, forward):
+    for select in (select_by_weight, select_forward):
         for size in range(1, 8):
             assert len(set(select(moments, 0, size).tolist())) == size
 
@@ -100,7 +100,7 @@ def test_the_largest_weights_of_a_regression_on_all():
     moments = LocalMoments.of_samples(design, answers, weights)
     model = LinearRegression().fit(design, answers[:, 1], sample_weight=weights)
     expected = np.argsort(-np.abs(model.coef_))[:3]
-    assert_array_equal(by_weight(moments, 1, 3), expected)
+    assert_array_equal(select_by_weight(moments, 1, 3), expected)
 
 
 def test_standard_errors_are_those_of_many_draws():

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn_interpret._core.rules.coded_conditions import (
     CodedTable,
     distinct_rows,
-    merged,
+    merge_conditions,
 )
 from tests.speeds import examples
 
@@ -81,7 +81,7 @@ def test_number_of_conditions():
 
 def test_conditions_of_a_column_are_merged():
     rule = [(2, 0, 7), (0, 1, 1), (2, 3, 9), (2, 0, 5)]
-    assert merged(rule) == [(2, 3, 5), (0, 1, 1)]
+    assert merge_conditions(rule) == [(2, 3, 5), (0, 1, 1)]
 
 
 @examples(30)

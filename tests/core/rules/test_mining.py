@@ -12,8 +12,8 @@ from sklearn_interpret._core.rules.bins import entropy_bins, quantile_bins
 from sklearn_interpret._core.rules.coded_conditions import CodedTable
 from sklearn_interpret._core.rules.mining import (
     PackedRows,
-    _intervals,
-    _unit,
+    _common_unit,
+    _unions_of_bins,
     mine_rules,
 )
 from tests.speeds import examples
@@ -49,7 +49,7 @@ def all_conditions(table, labels, weights):
             sums = np.zeros((n_known, 3))
             known = codes < n_known
             np.add.at(sums, (codes[known], labels[known]), weights[known])
-            edges = _intervals(sums)
+            edges = _unions_of_bins(sums)
             # That a number is known is no condition.
             edges = [edge for edge in edges if edge != (0, n_known - 1)]
         for first, last in [*edges, (n_known, n_known)]:
@@ -150,9 +150,9 @@ def test_numbers_that_tell_nothing_are_cut_into_quarters():
     quarters = quantile_bins(sums.sum(axis=1), 4)
     assert quarters == [(0, 1), (2, 3), (4, 6), (7, 8)]
     unions = [(a, b) for i, (a, _) in enumerate(quarters) for _, b in quarters[i:]]
-    assert set(_intervals(sums)) == set(unions)
+    assert set(_unions_of_bins(sums)) == set(unions)
     assert quantile_bins(np.array([9.0, 1.0]), 4) == [(0, 0), (1, 1)]
-    assert _intervals(sums[:1]) == [(0, 0)]
+    assert _unions_of_bins(sums[:1]) == [(0, 0)]
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
@@ -186,4 +186,4 @@ def test_units_of_weights():
 
 
 def test_rows_are_counted_however_many():
-    assert _unit(np.ones(2**20 + 1)) == 1
+    assert _common_unit(np.ones(2**20 + 1)) == 1

@@ -74,9 +74,9 @@ def test_rules_that_save_no_bits_are_left_out():
     codes = np.arange(200) // 100
     own = search([codes, np.arange(200) % 50], codes == 0)
     good, repeated, odd = (
-        own._measured([condition]) for condition in ((0, 0, 0), (0, 0, 0), (1, 7, 7))
+        own._measure([condition]) for condition in ((0, 0, 0), (0, 0, 0), (1, 7, 7))
     )
-    kept, bits = own._reduced([good, repeated, odd])
+    kept, bits = own._drop_useless([good, repeated, odd])
     assert [rule.rule for rule in kept] == [[(0, 0, 0)]]
     assert bits == pytest.approx(own._description_length(kept))
     assert bits < own._description_length([good, odd])

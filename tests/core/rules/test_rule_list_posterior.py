@@ -94,9 +94,9 @@ def test_insertions_are_evaluated_as_lists_are(seed, length):
     posterior = Case(seed, 5).posterior
     rules = np.random.default_rng(seed).permutation(5)[:length].tolist()
     for at in range(length + 1):
-        logs = posterior.insertions(rules, at)
+        logs = posterior.log_posteriors_of_insertions(rules, at)
         others = [k for k in range(6) if k not in rules]
-        lists = [posterior.inserted(rules, at, k) for k in others]
+        lists = [posterior.insert_rule(rules, at, k) for k in others]
         expected = list(map(posterior.log_posterior, lists))
         assert_allclose(logs[others], expected, rtol=1e-12)
         assert np.isneginf(logs[rules]).all()

@@ -63,7 +63,7 @@ def test_points_in_the_same_boxes_are_left_out(n_columns):
     point = points[1]
     around = ((boxes.low <= point) & (point <= boxes.high)).all(axis=1)
     same = ((boxes.low[around] <= points) & (points <= boxes.high[around])).all(axis=1)
-    rest = boxes.without(point)
+    rest = boxes.exclude_boxes_at(point)
     assert (rest.sums(points[same]) < rest.needs).all()
     assert_allclose(rest.sums(points[~same]), boxes.sums(points[~same]))
 

@@ -40,14 +40,14 @@ def test_few_columns_moved(seed):
             costs.append(program.fun if program.success else np.inf)
         least.append(min(costs))
     for size in range(1, 5):
-        units = moves.cheapest(needs, np.ones((1, 4)), np.array([size]))
+        units = moves.cheapest_units(needs, np.ones((1, 4)), np.array([size]))
         cost = np.inf if units is None else units @ moves.costs
         assert_allclose(cost, least[size], rtol=1e-6)
         if units is not None:
             assert len(np.unique(moves.column[units > 0])) <= size
             assert (moves.gains.T @ units >= needs - 1e-6).all()
     fewest = np.isfinite(least).argmax() if np.isfinite(least).any() else None
-    assert moves.fewest(needs, np.ones((0, 4)), np.zeros(0)) == fewest
+    assert moves.fewest_columns(needs, np.ones((0, 4)), np.zeros(0)) == fewest
 
 
 def moves_with_entries(rng):
@@ -93,7 +93,7 @@ def test_moves_after_others(seed):
             bounds = np.stack([low, high], axis=1)
             program = linprog(moves.costs, -moves.gains.T, -needs, bounds=bounds)
             least = min(least, program.fun if program.success else np.inf)
-    units = moves.cheapest(needs, np.ones((1, 3)), np.array([most]))
+    units = moves.cheapest_units(needs, np.ones((1, 3)), np.array([most]))
     assert_allclose(np.inf if units is None else units @ moves.costs, least, atol=1e-6)
     if units is not None:
         assert (moves.gains.T @ units >= needs - 1e-6).all()

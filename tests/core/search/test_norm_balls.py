@@ -9,9 +9,9 @@ from scipy.optimize import linprog, minimize
 
 from sklearn_interpret._core.search.norm_balls import (
     farthest,
-    nearest_beyond,
-    nearest_beyond_all,
-    shrunk,
+    project_onto_ball,
+    shortest_steps,
+    shortest_steps_for_all,
 )
 
 ORDERS = [np.inf, 2, 1]
@@ -81,7 +81,7 @@ def test_the_nearest_steps_are_the_farthest_of_their_norm(norm, seed, share):
     room = np.where(slopes > 0, high, -low)
     most = np.where(slopes != 0, np.abs(slopes) * room, 0).sum(axis=1)
     needs = share * np.minimum(most, 10)
-    steps, enough = nearest_beyond(slopes, low, high, needs, norm)
+    steps, enough = shortest_steps(slopes, low, high, needs, norm)
     assert enough.all()
     assert (steps >= low).all()
     assert (steps <= high).all()
@@ -96,7 +96,7 @@ def test_what_a_box_does_not_allow():
     slopes = np.array([[1.0, -2.0], [0.0, 0.0], [1.0, 0.0]])
     low, high = np.full((3, 2), -1.0), np.ones((3, 2))
     for norm in ORDERS:
-        steps, enough = nearest_beyond(slopes, low, high, np.full(3, 4.0), norm)
+        steps, enough = shortest_steps(slopes, low, high, np.full(3, 4.0), norm)
         assert enough.tolist() == [False, False, False]
         assert_allclose(steps, [[1, -1], [0, 0], [1, 0]], atol=1e-12)
 
@@ -107,12 +107,14 @@ def test_shrunk_steps_are_the_nearest_of_the_norm(norm, seed, radius):
     rng = np.random.default_rng(seed)
     steps = rng.normal(size=(5, rng.integers(1, 6))) * 2
     kept = steps.copy()
-    near = shrunk(steps, radius, norm)
+    near = project_onto_ball(steps, radius, norm)
     assert_allclose(steps, kept)
     assert (np.linalg.norm(near, norm, axis=1) <= radius * (1 + 1e-12)).all()
     assert (np.abs(near) <= np.abs(steps)).all()
     # The angle to any other point of the ball is not acute: that is the projection.
-    others = shrunk(rng.normal(size=(40, steps.shape[1])) * radius, radius, norm)
+    others = project_onto_ball(
+        rng.normal(size=(40, steps.shape[1])) * radius, radius, norm
+    )
     for step, point in zip(steps, near, strict=True):
         assert ((others - point) @ (step - point) <= 1e-9).all()
 
@@ -169,7 +171,7 @@ def shortest(slopes, low, high, needs, norm):
 @given(seed=st.integers(0, 10_000))
 def test_shortest_steps(norm, seed):
     slopes, low, high, needs = problem_of_several(seed)
-    steps, enough = nearest_beyond_all(slopes, low, high, needs, norm)
+    steps, enough = shortest_steps_for_all(slopes, low, high, needs, norm)
     expected = [
         shortest(*each, norm) for each in zip(slopes, low, high, needs, strict=True)
     ]
@@ -184,10 +186,10 @@ def test_shortest_steps(norm, seed):
 @pytest.mark.parametrize("norm", ORDERS)
 def test_one_function_is_the_closed_form(norm):
     slopes, low, high, needs = problem_of_several(0)
-    steps, enough = nearest_beyond_all(
+    steps, enough = shortest_steps_for_all(
         slopes[:, :1], low, high, np.abs(needs[:, :1]), norm
     )
-    expected = nearest_beyond(slopes[:, 0], low, high, np.abs(needs[:, 0]), norm)
+    expected = shortest_steps(slopes[:, 0], low, high, np.abs(needs[:, 0]), norm)
     assert_array_equal(steps, expected[0])
     assert_array_equal(enough, expected[1])
 
@@ -196,5 +198,5 @@ def test_one_function_is_the_closed_form(norm):
 def test_functions_that_exclude_each_other(norm):
     slopes = np.array([[[1.0, 0.0], [-1.0, 0.0]]])
     box = np.full((1, 2), 5.0)
-    _, enough = nearest_beyond_all(slopes, -box, box, np.array([[1.0, 1.0]]), norm)
+    _, enough = shortest_steps_for_all(slopes, -box, box, np.array([[1.0, 1.0]]), norm)
     assert not enough.any()

@@ -14,7 +14,7 @@ def refinement_of(values, origins, holds, projected=None, costs=None, has_units=
         origins,
         np.arange(len(values)),
         costs=np.ones(n_columns) if costs is None else np.asarray(costs),
-        filling=np.full(n_columns, 5.0),
+        missing_change_sizes=np.full(n_columns, 5.0),
         has_units=np.ones(n_columns, dtype=bool) if has_units is None else has_units,
         holds=holds,
         projected=projected or (lambda values, index: values),

@@ -107,7 +107,7 @@ def test_attained_in_several_changes():
         change_weights=np.zeros((0, 2)),
         change_limits=np.zeros(0),
     )
-    assert_array_equal(boxes.attained(np.zeros((1, 2), dtype=int)), [1, 1])
+    assert_array_equal(boxes.reach_needs(np.zeros((1, 2), dtype=int)), [1, 1])
 
 
 def test_an_infeasible_program_is_a_proof(monkeypatch):
@@ -116,7 +116,7 @@ def test_an_infeasible_program_is_a_proof(monkeypatch):
     for seed in range(60):
         boxes = sums(np.random.default_rng(seed))
         left = within_reach(boxes, np.inf)
-        if left is not None and np.isinf(Program(left).relaxed(np.inf, 10.0)):
+        if left is not None and np.isinf(Program(left).solve_relaxation(np.inf, 10.0)):
             proved.append(boxes)
     assert proved
     monkeypatch.delattr(Program, "halves")

@@ -7,20 +7,20 @@ from scipy.stats import kstest, ttest_1samp
 
 from sklearn_interpret._core.statistics.covariance_tests import (
     adjusted_pvalues,
+    generalised_covariance_test,
     one_sided_test,
-    product_test,
 )
 
 
 def _test(products, weights):
     """The test without other held-out products."""
-    return product_test(products, products, weights)
+    return generalised_covariance_test(products, products, weights)
 
 
 def test_variance_is_that_of_the_held_out_products():
     products = np.random.default_rng(0).normal(0.1, 1, size=(100, 1))
     statistic, _ = _test(products, np.ones(100))
-    halved, _ = product_test(products, 2 * products + 3, np.ones(100))
+    halved, _ = generalised_covariance_test(products, 2 * products + 3, np.ones(100))
     assert_allclose(4 * halved, statistic)
     upper, _ = one_sided_test(products[:, 0], np.ones(100), 2 * products[:, 0] + 3)
     assert_allclose(4 * upper**2, statistic)

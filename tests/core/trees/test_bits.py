@@ -36,7 +36,7 @@ def test_lefts_are_the_rows_that_go_left(n_rows, n_categorical):
     trees = random_ensemble(n_rows, n_categorical=n_categorical)
     codes = trees.codes(telling_rows(trees, n_rows, n_categorical=n_categorical))
     nodes = np.flatnonzero(~trees.is_leaf)
-    found = members(RowBits(trees, codes).lefts(nodes), n_rows)
+    found = members(RowBits(trees, codes).left_rows(nodes), n_rows)
     for node, rows in zip(nodes, found, strict=True):
         expected = trees.goes_left(np.full(n_rows, node), codes[:, trees.feature[node]])
         assert_array_equal(rows, expected)
@@ -46,9 +46,9 @@ def test_some_features_are_enough_for_their_splits():
     trees = random_ensemble(3, n_categorical=1)
     codes = trees.codes(telling_rows(trees, 90, n_categorical=1))
     nodes = np.flatnonzero(np.isin(trees.feature, [0, 2]))
-    some = RowBits(trees, codes[:, [2, 0]], [2, 0]).lefts(nodes)
+    some = RowBits(trees, codes[:, [2, 0]], [2, 0]).left_rows(nodes)
     assert_array_equal(
-        members(some, 90), members(RowBits(trees, codes).lefts(nodes), 90)
+        members(some, 90), members(RowBits(trees, codes).left_rows(nodes), 90)
     )
 
 
@@ -61,7 +61,7 @@ def test_conditions_are_met_by_rows_that_go_this_way_at_all_their_splits(players
     nodes = np.flatnonzero(trees.parents >= 0)
     conditions = Conditions.of_nodes(trees, paths, nodes)
     assert sorted(conditions.nodes) == nodes.tolist()
-    sets = conditions.met(RowBits(trees, codes))
+    sets = conditions.meeting_rows(RowBits(trees, codes))
     assert not members(sets, 128)[:, n_rows:].any()
     for node, rows in zip(conditions.nodes, members(sets, n_rows), strict=True):
         expected, below = np.ones(n_rows, dtype=bool), node

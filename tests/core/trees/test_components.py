@@ -38,7 +38,7 @@ PLAYERS = {
 def regime(request, monkeypatch):
     """The ways in which components are computed; all give the same."""
     few = request.param == "few rows"
-    monkeypatch.setattr(games, "is_cheaper", lambda *_: few)
+    monkeypatch.setattr(games, "comparing_is_cheaper", lambda *_: few)
     if request.param == "small parts":
         monkeypatch.setattr(tree_components, "_WEIGHTS_AT_ONCE", 1)
         monkeypatch.setattr(tree_components, "_CONJUNCTIONS_AT_ONCE", 2)

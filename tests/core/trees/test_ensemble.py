@@ -12,8 +12,8 @@ from sklearn_interpret._core.trees.structure import ensemble as module
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.joining import (
     in_float64,
-    merged,
-    scaled,
+    scale_outputs,
+    sum_ensembles,
     with_features,
     with_outputs,
 )
@@ -275,7 +275,7 @@ def test_merged_is_the_sum(second):
         random_ensemble(13, k=2, n_categorical=1, precision=np.float32),
         random_ensemble(14, k=2, n_categorical=1, **second),
     ]
-    both = merged(parts)
+    both = sum_ensembles(parts)
     check_ensemble(both)
     X = np.vstack([telling_rows(part, 200, n_categorical=1) for part in parts])
     expected = parts[0].raw(X) + parts[1].raw(X)
@@ -284,7 +284,7 @@ def test_merged_is_the_sum(second):
 
 def test_merged_of_one():
     trees = random_ensemble(13, precision=np.float32, strict=True)
-    assert merged([trees]) is trees
+    assert sum_ensembles([trees]) is trees
 
 
 def test_merged_pads_tables_of_categories():
@@ -295,7 +295,7 @@ def test_merged_pads_tables_of_categories():
     wide = replace(narrow, categories_known=wide, categories_left=np.zeros_like(wide))
     none = random_ensemble(16, n_categorical=0, n_features=4)
     none = replace(none, feature=np.where(none.feature == 0, 1, none.feature))
-    both = merged([none, narrow, wide])
+    both = sum_ensembles([none, narrow, wide])
     check_ensemble(both)
     X = telling_rows(narrow, 100, n_categorical=1)
     X[:20, 0] = 6
@@ -306,7 +306,7 @@ def test_merged_pads_tables_of_categories():
 def test_scaled_placed_and_renamed():
     trees = random_ensemble(17, k=2)
     X = telling_rows(trees, 50)
-    assert_allclose(scaled(trees, -0.5).raw(X), -0.5 * trees.raw(X))
+    assert_allclose(scale_outputs(trees, -0.5).raw(X), -0.5 * trees.raw(X))
     placed = with_outputs(trees, [3, 0], 4)
     check_ensemble(placed)
     assert_array_equal(placed.raw(X)[:, [3, 0]], trees.raw(X))
@@ -330,6 +330,6 @@ def test_nothing_is_changed():
     X.flags.writeable = False
     trees.raw(X)
     in_float64(trees)
-    merged([trees, scaled(trees, 2.0)])
+    sum_ensembles([trees, scale_outputs(trees, 2.0)])
     for name, value in before.items():
         assert_array_equal(getattr(trees, name), value)

@@ -33,7 +33,9 @@ def compared_and_looked_up(trees, rows, background, order, monkeypatch, most_kep
     codes = trees.codes(background)
     game = InterventionalGame(trees, plan.paths, codes, weights, most_kept)
     for direct in (True, False):
-        monkeypatch.setattr(games, "is_cheaper", lambda *_, answer=direct: answer)
+        monkeypatch.setattr(
+            games, "comparing_is_cheaper", lambda *_, answer=direct: answer
+        )
         yield shapley_values(plan, game, trees.codes(rows), order)
 
 
@@ -141,4 +143,4 @@ def test_more_conditions_than_bits(way, monkeypatch):
 def test_rows_are_compared_where_that_costs_less(leaves, n_rows, n_others, expected):
     counts = np.zeros(12, dtype=int)
     counts[list(leaves)] = list(leaves.values())
-    assert pairs.is_cheaper(counts, 20, n_others, n_rows, 1) == expected
+    assert pairs.comparing_is_cheaper(counts, 20, n_others, n_rows, 1) == expected

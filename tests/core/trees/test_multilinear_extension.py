@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.trees.shapley.multilinear_extension import (
     comparison_integrals,
-    gains_at,
+    gains_at_patterns,
 )
 from sklearn_interpret._core.trees.shapley.tables import comparison_tables
 
@@ -24,7 +24,9 @@ def order(request):
 def gains_of_all(integrals, order):
     """Values of all terms, for every leaf and pattern."""
     patterns = np.arange(integrals.shape[-1])
-    return np.stack([gains_at(of_leaf, patterns, order) for of_leaf in integrals])
+    return np.stack(
+        [gains_at_patterns(of_leaf, patterns, order) for of_leaf in integrals]
+    )
 
 
 def test_potentials_of_comparisons_give_their_tables(d, order):

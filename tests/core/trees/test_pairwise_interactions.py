@@ -190,7 +190,7 @@ def test_leaves_and_steps_are_counted():
     paths = effects.paths
     expected = np.zeros((4, 4), dtype=int)
     for leaf in np.flatnonzero(trees.is_leaf):
-        own = paths.of_nodes(np.array([leaf]))[:, 0]
+        own = paths.conditions_by_slot(np.array([leaf]))[:, 0]
         met = paths.player[own]
         expected[np.ix_(met, met)] += 1
     assert_array_equal(counts, expected)

@@ -35,7 +35,9 @@ def test_the_last_node_of_each_player_on_the_way_names_its_condition(seed, playe
                 assert paths.player[node] == player
                 assert paths.previous[node] == last.get(player, -1)
             last[player] = step
-        assert paths.of_nodes(np.array([node])).T.tolist() == [list(last.values())]
+        assert paths.conditions_by_slot(np.array([node])).T.tolist() == [
+            list(last.values())
+        ]
         assert paths.n_conditions[node] == len(last)
 
 
@@ -43,8 +45,8 @@ def test_conditions_keep_their_slots_further_down():
     trees = random_ensemble(5, depth=7)
     paths = TreePaths.of_ensemble(trees)
     for node in np.flatnonzero(trees.parents >= 0):
-        (here,) = paths.of_nodes(np.array([node])).T
-        (above,) = paths.of_nodes(trees.parents[[node]]).T
+        (here,) = paths.conditions_by_slot(np.array([node])).T
+        (above,) = paths.conditions_by_slot(trees.parents[[node]]).T
         assert here[paths.slot[node]] == node
         kept = np.arange(len(above)) != paths.slot[node]
         assert_array_equal(here[: len(above)][kept], above[kept])
@@ -55,5 +57,5 @@ def test_a_single_leaf_needs_nothing():
     trees = join_trees([tree, tree], base=[0.0], n_features=3, precision=np.float64)
     paths = TreePaths.of_ensemble(trees)
     assert paths.conditions.shape == (0,)
-    assert paths.of_nodes(np.array([0, 1])).shape == (0, 2)
+    assert paths.conditions_by_slot(np.array([0, 1])).shape == (0, 2)
     assert paths.player.tolist() == paths.previous.tolist() == [-1, -1]

@@ -18,9 +18,9 @@ from sklearn_interpret._core.trees.shapley.games import (
 )
 from sklearn_interpret._core.trees.shapley.values import (
     TreePlan,
-    add_blocks,
+    add_value_parts,
     shapley_values,
-    task_blocks,
+    value_parts_of_task,
     value_tasks,
 )
 from tests.references.shapley import (
@@ -72,7 +72,7 @@ def regime(request, monkeypatch):
     """The ways in which leaves are valued; all give the same."""
     few = request.param == "few rows"
     monkeypatch.setattr(games, "carrying_is_cheaper", lambda *_: few)
-    monkeypatch.setattr(games, "is_cheaper", lambda *_: few)
+    monkeypatch.setattr(games, "comparing_is_cheaper", lambda *_: few)
     if request.param == "wide":
         monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", 2)
     if request.param == "deeper":
@@ -155,7 +155,7 @@ def test_values_of_any_trees(check):
 def test_a_row_gets_the_same_alone_and_among_many(
     order, most, integrals, longest, monkeypatch
 ):
-    monkeypatch.setattr(games, "is_cheaper", lambda *sizes: sizes[3] < 20)
+    monkeypatch.setattr(games, "comparing_is_cheaper", lambda *sizes: sizes[3] < 20)
     monkeypatch.setattr(games, "_MOST_WITH_INTEGRALS", integrals)
     monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", longest)
     monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)
@@ -210,5 +210,5 @@ def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order)
     expected = shapley_values(plan, game, codes, order)
     found = np.zeros_like(expected)
     for task in value_tasks(plan, game, codes, order):
-        add_blocks(found, task_blocks(*pickle.loads(pickle.dumps(task))))
+        add_value_parts(found, value_parts_of_task(*pickle.loads(pickle.dumps(task))))
     assert_array_equal(found, expected)

@@ -60,7 +60,7 @@ def decoded(actionability, values, X, index=None):
     rows = as_rows(X)
     index = np.arange(rows.n_rows) if index is None else index
     origins = actionability.encode(rows)
-    returning = actionability.returning(rows, origins)
+    returning = actionability.survives_encoding(rows, origins)
     return actionability.decode(values, origins[index], rows, index, returning)
 
 
@@ -178,7 +178,7 @@ def test_numbers_stay_within_ranges_and_directions():
         X, ranges={0: (-1, 2)}, directions={1: "increase", 2: "decrease"}
     )
     # A number outside of its range may enter it, and nothing else is between.
-    low, high = actionability.permitted(X)
+    low, high = actionability.permitted_limits(X)
     assert_array_equal(low, [[-1, 0, -np.inf], [-1, 1, -np.inf]])
     assert_array_equal(high, [[2, np.inf, 0], [2, np.inf, 2]])
     low, high = actionability.limits(X)
@@ -208,7 +208,7 @@ def test_two_whole_numbers_and_no_others():
         projected = actionability.projected(np.full((4, 1), target), origins)
         assert_array_equal(projected[:, 0], expected)
     for limits in ("permitted_range", "direction"):
-        free = actionability.without(limits)
+        free = actionability.without_limits(limits)
         projected = free.projected(np.full((4, 1), 2.0), origins)
         assert_array_equal(projected, np.ones((4, 1)))
 
@@ -361,7 +361,7 @@ def test_the_input_is_left_alone():
 def test_without_a_range_the_limits_of_the_dtype_are_left():
     X = frame("pandas")
     actionability = feasible_of(X, ranges={1: (2, 3), 3: (0, 9), 4: ["low"]})
-    free = actionability.without("permitted_range")
+    free = actionability.without_limits("permitted_range")
     values = actionability.encode(as_rows(X))
     for found, expected in zip(
         free.limits(values), feasible_of(X).limits(values), strict=True
@@ -384,7 +384,7 @@ def test_steps_around_numbers():
     problem = problem_of(X, rows, ranges={1: (1.0, 4.0)})
     index = np.array([1, 0, 1])
     values = problem.values[index]
-    trials, of, between = problem.around(values, index, [0, 1])
+    trials, of, between = problem.shifted_copies(values, index, [0, 1])
     np.testing.assert_array_equal(of, [1, 1, 0, 0, 1, 1] * 2)
     below, above = trials.reshape(2, 3, 2, 2)
     steps = 1e-4 / problem.actionability.costs
@@ -393,8 +393,8 @@ def test_steps_around_numbers():
     np.testing.assert_array_equal(above[:, 0, 1], values[:, 1])
     # At the ends of a range only one way is open.
     np.testing.assert_allclose(between, np.tile([2, 1] * steps, (3, 1)))
-    problem.actionability._take_steps(np.ones(2))
-    _, _, between = problem.around(values, index, [0])
+    problem.actionability._set_steps(np.ones(2))
+    _, _, between = problem.shifted_copies(values, index, [0])
     np.testing.assert_array_equal(between, 2)
 
 
@@ -405,9 +405,9 @@ def test_distinct_rows_and_their_answers():
     distinct = problem.actionability.distinct(problem.rows)
     np.testing.assert_array_equal(distinct.native, [[0.0], [3.0]])
     np.testing.assert_array_equal(problem.fulfilled, [True, False, True])
-    of_known = problem.satisfying(problem, np.array([0, 1]))
+    of_known = problem.rows_on_target(problem, np.array([0, 1]))
     np.testing.assert_array_equal(of_known, [[True, False, True]] * 2)
     assert problem.holds(problem.values[:0], np.zeros(0, dtype=int)).shape == (0,)
-    free = problem.actionability.without("features_to_vary")
-    assert problem.under(free).actionability is free
+    free = problem.actionability.without_limits("features_to_vary")
+    assert problem.with_actionability(free).actionability is free
     assert problem.actionability is not free

@@ -108,7 +108,7 @@ def assert_read(model, answer, **asked):
     """The linear function is the model's answer."""
     explained = explained_linear(FrozenEstimator(model), **asked)
     explained.check(as_rows(X))
-    derived = explained.model.derived(X)
+    derived = explained.model.derived_columns(X)
     answer = np.asarray(answer).reshape(len(X), -1)
     assert_allclose(explained.model.margin(derived), answer, atol=1e-9)
     assert_allclose(explained.predictions(X), answer, atol=1e-9)

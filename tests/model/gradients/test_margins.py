@@ -105,7 +105,7 @@ def test_the_binding_margin_says_whether_the_outcome_holds(model, desired, targe
     # Rows that cross over to other classes, with the own class of their first half.
     values = problem.values[np.random.default_rng(0).permutation(150)]
     native = problem.decode(values, index)
-    rival, margin = margins.binding(margins.margins(native, problem.classes))
+    rival, margin = margins.deciding_margin(margins.margins(native, problem.classes))
     assert_array_equal(margin > 0, problem.holds(values, index))
     assert (rival < margins.n_rivals).all()
 
@@ -127,9 +127,9 @@ def test_a_positive_margin_is_another_answer(votes):
         np.random.default_rng(0).uniform(-10, 10, (2000, 2)),
     )
     answers = model.predict(grid)
-    _, of_answers = margins.binding(margins.margins(grid, answers))
+    _, of_answers = margins.deciding_margin(margins.margins(grid, answers))
     assert (of_answers <= 0).all()
-    _, of_others = margins.binding(margins.margins(grid, (answers + 1) % 6))
+    _, of_others = margins.deciding_margin(margins.margins(grid, (answers + 1) % 6))
     assert (of_others > 0).mean() > 0.9
 
 

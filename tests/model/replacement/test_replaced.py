@@ -11,7 +11,10 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.replacement.replaced import ReplacedResponses, replaced
+from sklearn_interpret._model.replacement.replaced import (
+    ReplacedResponses,
+    choose_evaluator,
+)
 from sklearn_interpret._model.replacement.replaced_trees import ReplacedTrees
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import make_response, plain_responses
@@ -127,7 +130,7 @@ def test_trees_are_read_unless_there_are_few_rows_to_predict(n_rows, reads):
     rows, response = as_rows(X[:n_rows]), make_response(TREE)
     variant = Replacement((0,), (X[:1, 0],), (np.zeros((1, 1), int),))
     for method, expected in {"auto": reads, "tree": True, "brute": False}.items():
-        found = replaced(method, response, rows, [variant])
+        found = choose_evaluator(method, response, rows, [variant])
         assert isinstance(found, ReplacedTrees) is expected
 
 

@@ -106,7 +106,7 @@ def test_designs_are_coalitions_of_active_players():
         return np.eye(n_players, dtype=bool)[: n_players - 1]
 
     expected = [([1, 2], [1]), ([0, 1, 2], [0, 1]), ([1, 2], [1])]
-    found = played.designed(design)
+    found = played.values_by_design(design)
     for row, (own, alone) in enumerate(expected):
         active, values = next(found)
         assert active.tolist() == own

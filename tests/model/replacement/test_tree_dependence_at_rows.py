@@ -324,8 +324,8 @@ def test_logarithms_of_zero_are_refused_as_those_of_the_model_are():
     trees = tree_response(make_response(model, "predict_log_proba"))
     certain = np.array([[[0.5, 0.25, 0.25]], [[1.0, 0.0, 0.0]]])
     with pytest.raises(NonFiniteResponseError, match="not finite"):
-        trees.of_sums(certain)
-    assert_allclose(trees.of_sums(certain[:1]), np.log(certain[:1]))
+        trees.link_sums(certain)
+    assert_allclose(trees.link_sums(certain[:1]), np.log(certain[:1]))
 
 
 def test_models_that_are_no_function_of_trees_are_refused():
@@ -386,7 +386,7 @@ def test_trees_of_one_player_each_add_up(depth, players, adds):
         "tree", response, as_rows(X), np.ones(N_ROWS), players, averaged=False
     )
     assert trees.adds_players is adds
-    rest = trees.predictions - sum(map(trees.of_player, range(len(players))))
+    rest = trees.predictions - sum(map(trees.dependence_on, range(len(players))))
     assert (np.ptp(rest) < 1e-10) == adds
 
 

@@ -43,7 +43,7 @@ def literal_tiles(container, start, stop, repeats, replacements):
 
 def replaced(rows, tiles, replacements):
     """The tiled rows by `Tiles`, with levels taken from some rows of the source."""
-    return tiles.replaced(
+    return tiles.replace(
         [j for j, _, _ in replacements],
         [gather(rows.column(j), np.array(donors)) for j, donors, _ in replacements],
         [codes for _, _, codes in replacements],
@@ -96,7 +96,7 @@ def test_rows_put_together_from_several(container):
             [before[b if j in columns else a][j] for j in range(rows.n_columns)]
             for a, b in zip(index, others, strict=True)
         ]
-        found = rows.mixed(index, dict.fromkeys(columns, others))
+        found = rows.mix(index, dict.fromkeys(columns, others))
         assert same_cells(cells(found), expected)
         assert schema(found) == schema(container)
     assert same_cells(cells(container), before)
@@ -409,7 +409,7 @@ def test_a_read_only_memory_map_is_read_alone():
         mapped = np.memmap(file.name, np.float64, "r", shape=(4, 3))
         rows = as_rows(mapped)
         tiles = rows.tiles(0, 4, 2)
-        found = tiles.replaced([1], [np.array([-1.0, -2.0])], [np.array([[0, 1]])])
+        found = tiles.replace([1], [np.array([-1.0, -2.0])], [np.array([[0, 1]])])
         expected = np.repeat(np.arange(12.0).reshape(4, 3), 2, axis=0)
         expected[:, 1] = [-1, -2] * 4
         assert_array_equal(found, expected)
@@ -478,12 +478,14 @@ def literal_blends(container, bases, donors, present):
 def test_blended_rows_take_some_columns_from_a_later_row(container):
     before = cells(container)
     rows = as_rows(container)
-    n_bases, donors = 3, np.array([3, 5, 3, 4])
+    n_background, donors = 3, np.array([3, 5, 3, 4])
     rng = np.random.default_rng(0)
     present = rng.random((len(donors), rows.n_columns)) < 0.5
     present[0], present[1] = False, True
-    found = rows.blended(n_bases, donors, present)
-    assert same_cells(cells(found), literal_blends(container, n_bases, donors, present))
+    found = rows.blend(n_background, donors, present)
+    assert same_cells(
+        cells(found), literal_blends(container, n_background, donors, present)
+    )
     assert schema(found) == schema(container)
     assert same_cells(cells(container), before)
 
@@ -500,17 +502,17 @@ def test_rows_behind_others_are_those_rows(container):
 def test_agreement_is_that_of_cells(container):
     rows = as_rows(container)
     source = cells(container)
-    for n_bases in (1, 2):
-        found = rows.agreeing(n_bases)
+    for n_background in (1, 2):
+        found = rows.equals_first_rows(n_background)
         expected = [
             [
                 all(
                     same_cells([[source[base][j]]], [[row[j]]])
-                    for base in range(n_bases)
+                    for base in range(n_background)
                 )
                 for j in range(rows.n_columns)
             ]
-            for row in source[n_bases:]
+            for row in source[n_background:]
         ]
         assert found.tolist() == expected
 

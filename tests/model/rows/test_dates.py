@@ -110,7 +110,7 @@ def test_periods_begin_at_their_start(freq, numbers, texts):
     assert list(map(date_text, rows.displayed(0))) == texts
     back = rows.cast(0, rows.numbers(0) + 2.7)
     assert list(back) == list(column)
-    assert_array_equal(rows.rounded(0, rows.numbers(0) + 2.7)[1], numbers)
+    assert_array_equal(rows.cast_with_numbers(0, rows.numbers(0) + 2.7)[1], numbers)
 
 
 @pytest.mark.parametrize("library", ["pandas", "arrow", "polars"])

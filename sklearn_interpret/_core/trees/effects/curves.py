@@ -1,6 +1,6 @@
 """Outputs of single rows as features, or groups of them, move over points.
 
-An *entry* is a row, a leaf that the row reaches or would reach but for one condition,
+An *entry* is a row, a leaf that the row reaches, or would reach without one condition,
 and a step of this condition. Entries of all players are found in one pass, and added to
 the curves from the point of the step onwards.
 """
@@ -39,6 +39,7 @@ class TreeCurves:
 
     def block_rows(self, most_bytes: int) -> int:
         """Number of rows whose curves fit the memory: a multiple of 64."""
+        # 8 bytes for each output of a row at each point, and without each player.
         bytes_of_row = 8 * self._k * (self._n_points + self._n_moved)
         n_words = int(most_bytes / max(bytes_of_row, 1)) // 64
         return min(self.effects.block_rows, 64 * max(1, n_words))
@@ -62,7 +63,7 @@ class TreeCurves:
         effects = self.effects
         met = self._shares_of_conditions(shares)
         fixed, means = np.zeros((2, self._k, len(codes) * self._n_moved))
-        for reached in self._reached(codes, fixed):
+        for reached in self._reached_leaves(codes, fixed):
             entry, row = set_bits(reached.all_but_one)
             index = (
                 row * self._n_moved + effects.paths.player[reached.conditions][entry]
@@ -78,7 +79,7 @@ class TreeCurves:
     ) -> NDArray[np.number]:
         """Probability of meeting each condition: (n_nodes,)."""
         n_nodes = self.effects.ensemble.n_nodes
-        # From the point at which a condition begins to hold, all later ones meet it.
+        # A condition that begins to hold at a point holds at all later points.
         later = [np.cumsum(share[::-1])[::-1] for share in shares]
         node, point, sign = self.effects.steps.of_conditions(np.arange(n_nodes))
         amounts = sign * np.concatenate([*later, np.empty(0)])[point]
@@ -102,7 +103,7 @@ class TreeCurves:
         """
         fixed = np.zeros((self._k, len(codes), self._n_moved))
         sums = np.zeros((self._k, len(codes), self._n_points))
-        for reached in self._reached(codes, fixed.reshape(self._k, -1)):
+        for reached in self._reached_leaves(codes, fixed.reshape(self._k, -1)):
             self._add_entries(reached, sums.reshape(self._k, -1))
         for player, moved in enumerate(self.effects.moved_features):
             first = self.effects.first[player]
@@ -129,7 +130,7 @@ class TreeCurves:
             for total, amount in zip(sums, amounts[chunk].T, strict=True):
                 np.add.at(total, index, amount.take(entry))
 
-    def _reached(
+    def _reached_leaves(
         self, codes: NDArray[np.integer], fixed: NDArray[np.float64]
     ) -> Iterator[Reached]:
         """Leaves with their rows; `fixed` gets outputs without each player's leaves.

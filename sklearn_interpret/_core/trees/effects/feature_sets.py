@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
-# leave the cache. Words of the bit sets of a block's conditions (2 MB), and of those
-# that are listed together (512 kB):
+# leave the cache. Words of the bit sets of a block's conditions (2 MB), and of the bit
+# sets that are listed together (512 kB):
 _WORDS_OF_CONDITIONS = 2**18
 _MOST_WORDS = 2**16
 # Outputs of moved rows (2 MB), and numbers of a factor of a product (4 MB):
@@ -57,7 +57,7 @@ _MOST_NUMBERS = 2**19
 class _BlockOfTrees(NamedTuple):
     """Some of the trees of `TreeSets`."""
 
-    leaves: NDArray[np.intp]  # positions of their leaves among all leaves
+    leaves: NDArray[np.intp]  # positions of the trees' leaves among all leaves
     inside: Conditions  # conditions on the features of the set
     outside: Conditions  # conditions on all other features
 
@@ -95,7 +95,7 @@ class TreeSets:
         leaf, condition = paths.conditions_of(self._leaves)
         conditions = np.full((2, len(self._leaves)), -1)
         conditions[paths.player[condition], leaf] = condition
-        # Of each leaf the condition on the set and on all others; -1 for none.
+        # For each leaf the condition on the set, and on all other features; -1 if none.
         self._inside, self._outside = conditions
         max_nodes = max(1, _WORDS_OF_CONDITIONS * 64 // block_rows)
         self._blocks = []
@@ -114,15 +114,15 @@ class TreeSets:
     ) -> list[NDArray[np.float64]]:
         """Weight of the rows that meet each condition on the features outside.
 
-        A list of one array, by the node that names the condition; last the weight of
-        all rows.
+        Returns one array in a list, by the node that names the condition; the last
+        number is the weight of all rows.
         """
         bits, row_weights = RowBits(self.ensemble, codes), RowWeights(weights)
         weights_met = np.empty(self.ensemble.n_nodes + 1)
         weights_met[-1] = weights.sum()
         for block in self._blocks:
             if len(block.outside.nodes):
-                met = block.outside.met(bits)
+                met = block.outside.meeting_rows(bits)
                 weights_met[block.outside.nodes] = row_weights.total(met)
         return [weights_met]
 
@@ -131,7 +131,8 @@ class TreeSets:
     ) -> NDArray[np.float64]:
         """Partial dependence at rows, without the base: (n_rows, k).
 
-        From sums over the background of the arrays of :meth:`leaf_weights`.
+        `leaf_weights` are sums over the background of the arrays of
+        :meth:`leaf_weights`.
         """
         bits = RowBits(self.ensemble, codes)
         outputs = np.zeros((self.values.shape[1], len(codes)))
@@ -144,7 +145,7 @@ class TreeSets:
             position[block.inside.nodes] = np.arange(n_conditions)
             position[-1] = n_conditions  # of leaves without a condition on the set
             leaf_condition = position[self._inside[block.leaves]]
-            met = block.inside.met(bits)
+            met = block.inside.meeting_rows(bits)
             for output in range(len(outputs)):
                 amount = np.bincount(
                     leaf_condition, amounts[block.leaves, output], n_conditions + 1
@@ -158,7 +159,7 @@ class TreeSets:
 def _sums_of_rows(
     met: NDArray[np.uint64], amounts: NDArray[np.number], n_rows: int
 ) -> Iterator[NDArray[np.number]]:
-    """For some conditions at a time, the amounts of those that each row meets."""
+    """Summed amounts of conditions that each row meets, some conditions at a time."""
     used = np.flatnonzero(amounts)
     step = max(1, _MOST_WORDS // met.shape[1])
     for start in range(0, len(used), step):
@@ -168,7 +169,7 @@ def _sums_of_rows(
 
 
 class _ConditionsOfLeaves(NamedTuple):
-    """Leaves that have a condition on a player, and the nodes that name it."""
+    """Leaves that have a condition on a player, and the nodes that name these."""
 
     leaves: NDArray[np.intp]
     conditions: NDArray[np.integer]
@@ -237,8 +238,8 @@ class LinkedTreeSets:
         size = self.effects.block_rows
         for start in range(0, len(codes), size):
             bits = RowBits(self.effects.ensemble, codes[start : start + size])
-            # All rows meet the condition behind the others.
-            met = np.vstack([self._conditions.met(bits), bits.valid])
+            # The last entry is a condition that all rows meet.
+            met = np.vstack([self._conditions.meeting_rows(bits), bits.valid])
             for number, moved_set in enumerate(moved_sets):
                 step = max(1, _MOST_OUTPUTS // (64 * moved_set.n_points))
                 for word in range(0, bits.n_words, step):
@@ -332,7 +333,7 @@ class LinkedTreeSets:
     def _rows_inside(
         self, met: NDArray[np.uint64], leaves: NDArray[np.intp], players: list[int]
     ) -> NDArray[np.uint8]:
-        """Bits of rows that meet all conditions of leaves but those on players."""
+        """Bits of rows that meet all conditions of leaves, except on some players."""
         paths = self.effects.paths
         _, conditions = paths.conditions_of(leaves)
         position = self._condition_position[conditions]
@@ -356,7 +357,7 @@ class LinkedTreeSets:
 
 @dataclass(frozen=True, eq=False)
 class _Term:
-    """Leaves that have conditions on the same of the players that move.
+    """Leaves that have conditions on the same ones of the players that move.
 
     Parameters
     ----------
@@ -365,11 +366,11 @@ class _Term:
     leaves : ndarray of shape (m,), intp
         The leaves.
     conditions : ndarray of shape (n_moved, m), intp
-        The nodes that name their conditions on each player.
+        The nodes that name the leaves' conditions on each player.
     points : ndarray of shape (n_moved, n), intp
         Distinct points of the players.
     point_position : ndarray of shape (n_points,), intp
-        The position among these of each point of the set that moves.
+        For each point of the set that moves, its position in `points`.
     """
 
     players: list[int]

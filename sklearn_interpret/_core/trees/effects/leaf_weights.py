@@ -1,10 +1,10 @@
 """Weight of the rows that meet all conditions of leaves, or all but one.
 
-Sets of rows, as bits, go down the trees: at each node the rows that meet all of its
-conditions, and for each condition of a player that moves those that meet all others,
-whether or not they meet this one. Empty sets are dropped. Rows in `order_of_likeness`
-reach the same leaves as their neighbours, so that sets are full or empty: with many
-rows each of them is in few sets.
+Sets of rows, as bits, go down the trees. At each node there is the set of rows that
+meet all of its conditions, and for each condition of a player that moves, the set of
+rows that meet all other conditions. Empty sets are dropped. Rows in `order_of_likeness`
+mostly reach the same leaves as their neighbours, so that most sets are full or empty
+words: with many rows, each row is in few sets.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 # hand: smaller blocks call numpy more often, larger ones leave the cache.
 _MOST_WORDS = 2**16
 
-# Bits of the numbers by which rows are sorted: those of uint16, which numpy sorts by
+# Bits of the numbers by which rows are sorted: 16, since numpy sorts uint16 by
 # counting. Wider numbers take longer to sort.
 _N_BITS = 16
 
-# Columns of `_next_sets`: the split's position among all codes, its node, and the sets
-# of the children: of rows that go left, of those that go right, and twice of all rows.
+# Columns of `_next_sets`: the split's position among all codes, its node, and sets of
+# the children: of the rows that go left, of the rows that go right, and up to two sets
+# of all rows.
 _POSITION, _NODE, _LEFT, _RIGHT, _FIRST, _SECOND = range(6)
 _NO_SET = -1  # in the last two of these columns
 
@@ -38,10 +39,10 @@ class WeightsByCondition(NamedTuple):
     """Weights of rows at leaves, by the conditions of all leaves."""
 
     leaves: NDArray[np.intp]  # (n_leaves,)
-    inside: NDArray[np.float64]  # (n_leaves,): of rows that meet all conditions
+    inside: NDArray[np.float64]  # (n_leaves,): weight that meets all conditions
     conditions: NDArray[np.integer]  # (n,): nodes that name conditions
     leaf: NDArray[np.intp]  # (n,): position of each condition's leaf in `leaves`
-    # (n,): of rows that meet all others; zero where the condition's player is fixed
+    # (n,): weight that meets all other conditions; zero for a player that is fixed
     all_but_one: NDArray[np.float64]
 
 
@@ -56,17 +57,17 @@ class _RowSets(NamedTuple):
 class LeafWeights:
     """Weights of rows at leaves, from sets of rows that go down the trees.
 
-    Sets are numbered node after node, those of leaves behind those of inner nodes: for
-    each node that of the rows that meet all conditions, and one for each condition.
+    Sets are numbered node after node, inner nodes before leaves. The first set of a
+    node holds the rows that meet all conditions; then there is one for each condition.
 
     Parameters
     ----------
     ensemble : TreeEnsemble
         The trees.
     paths : TreePaths
-        Their paths.
+        Paths of the trees.
     n_moved : int
-        The conditions of the first `n_moved` players are those that may be broken.
+        The conditions of the first `n_moved` players may be broken, one at a time.
 
     Attributes
     ----------
@@ -111,7 +112,7 @@ class LeafWeights:
         leaves: NDArray[np.intp],
         slot: NDArray[np.intp],
     ) -> NDArray[np.float64]:
-        """Weight of the rows that meet all conditions but that in a slot (n,)."""
+        """Weight of the rows that meet all conditions except the one in a slot (n,)."""
         return weights[self._leaf_starts[leaves] + 1 + slot]
 
     def add_rows(
@@ -160,15 +161,15 @@ class LeafWeights:
         row_weights: RowWeights,
         rows: NDArray[np.uint64],
     ) -> tuple[NDArray[np.intp], NDArray[np.float32], NDArray[np.intp]]:
-        """The sets at the children that are not empty: numbers, counts, positions.
+        """The nonempty sets at the children: numbers, counts, positions.
 
-        `rows` (3, size, n_words) holds the sets' rows in its last table. Those that go
-        left and right are written to the others. Positions are among the rows of all
-        three tables.
+        `rows` (3, size, n_words) holds the sets' rows in its last table. The rows that
+        go left and right are written to the first and second table. Positions are among
+        the sets of all three tables.
         """
         table = self._next_sets.take(numbers, axis=0)
         lefts, rights, reached = rows[:, : len(numbers)]
-        bits.lefts_at(table[:, _POSITION], table[:, _NODE], out=lefts)
+        bits.left_rows_at(table[:, _POSITION], table[:, _NODE], out=lefts)
         lefts &= reached
         np.bitwise_xor(reached, lefts, out=rights)
         n_left = row_weights.counts(lefts)
@@ -194,9 +195,9 @@ class LeafWeights:
 def _pop_sets(
     waiting: list[_RowSets], rows: NDArray[np.uint64]
 ) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
-    """Numbers and counts of the sets that have waited least, taken off `waiting`.
+    """Numbers and counts of the last sets of `waiting`, from which they are removed.
 
-    As many as `rows` has room for, which gets their rows.
+    As many sets are taken as `rows` has room for; their rows are written to `rows`.
     """
     numbers, counts, n = [], [], 0
     while waiting and n < len(rows):
@@ -219,13 +220,13 @@ def _next_sets(
     starts: NDArray[np.int32],
     n_moved: int,
 ) -> NDArray[np.int32]:
-    """For each set of rows at an inner node its sets at the children.
+    """For each set of rows at an inner node, the sets at the children.
 
-    Of the rows at a node those that go left at its split go to one set of the left
-    child, the others to one of the right child. Where the condition that need not be
-    met is that of the split, all rows go left, and likewise right, as a further set.
-    Where the split is the first of its player, the rows that meet all conditions also
-    start two such sets.
+    The rows of a set that go left at the node's split go to one set of the left child,
+    the other rows to one set of the right child. In the set that need not meet the
+    condition of the split's player, all rows go to both children. Where the split is
+    the first of its player, such sets start at both children, with the rows that meet
+    all conditions of the node.
 
     Parameters
     ----------
@@ -237,8 +238,8 @@ def _next_sets(
     Returns
     -------
     ndarray of shape (n, 6), int32
-        For each set the columns that are named above. Where all rows go to both sides
-        the position is the one past all codes, and the node any leaf.
+        For each set the columns that `_POSITION` and the other constants name. Where
+        all rows go to both children, the position is past all codes, the node any leaf.
     """
     left, right = ensemble.left[nodes], ensemble.right[nodes]
     moves = paths.player[left] < n_moved
@@ -271,9 +272,9 @@ def order_of_likeness(
 ) -> NDArray[np.intp]:
     """Order of rows in which neighbours mostly reach the same leaves: (n_rows,), intp.
 
-    Each feature is cut into cells of equally many rows, twice as many for each of its
-    bits, and features get bits as the trees split on them: first those that most rows
-    come to. Rows are ordered by the bits, the first ones first.
+    A feature with b bits is cut into 2^b cells of equally many rows. Bits are given to
+    features one by one, to the feature on which most rows are still to be split. Rows
+    are ordered by these bits, of which the first given counts most.
     """
     cells = np.zeros(len(codes), dtype=np.uint16)
     bits = _features_of_bits(ensemble)
@@ -291,7 +292,7 @@ def order_of_likeness(
 
 
 def _features_of_bits(ensemble: TreeEnsemble) -> NDArray[np.intp]:
-    """The feature that each bit is about."""
+    """The feature that each bit belongs to: (_N_BITS,)."""
     inner = np.flatnonzero(~ensemble.is_leaf)
     # Each bit halves the rows that the feature's splits still separate.
     separated = np.bincount(

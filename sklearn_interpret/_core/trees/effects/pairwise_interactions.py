@@ -1,9 +1,9 @@
 r"""Interaction terms of pairs of players, features of trees or groups of them.
 
 Let :math:`w_l` be the value of leaf l, :math:`a_{lj}` its condition on player j, and
-:math:`W_l(T)` the share of the rows that meet all conditions of the leaf but possibly
-those on the players T. What the partial dependence on two players has beyond those on
-each of them alone,
+:math:`W_l(T)` the share of the rows that meet all conditions of the leaf on players
+outside of T. The interaction term of two players is their joint partial dependence less
+the partial dependence on each of them,
 
 .. math:: P_{jk}(u, v) = PD_{jk}(u, v) - PD_j(u) - PD_k(v) + \overline{f},
 
@@ -12,10 +12,11 @@ is a sum over the leaves with conditions on both alone:
 .. math:: P_{jk}(u, v) = \sum_{l: j, k \in l} w_l \left[ W_l(jk)\, a_{lj}(u)
     a_{lk}(v) - W_l(j)\, a_{lj}(u) - W_l(k)\, a_{lk}(v) + W_l(\emptyset) \right].
 
-The shares are counts of bits with one or two conditions left out. A condition is known
-by the few points at which it begins or ceases to hold, so that each leaf adds a few
-corners to a grid of both players' points; the term at a row is the sum of all that lies
-below and to the left of it. Hence the cost hardly depends on the rows explained.
+The shares are counts of bits with one or two conditions left out. A condition is given
+by the few points at which it begins or ceases to hold, so that each leaf adds amounts
+at a few corners of a grid of both players' points; the term at a row is the sum of all
+amounts below and to the left of it. Hence the cost hardly depends on the number of rows
+explained.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ if TYPE_CHECKING:
 # call numpy more often, larger ones leave the cache.
 _MOST_WORDS = 2**15
 
-# Corners that are collected before they are added to their grids, to bound memory.
+# Corners that are collected before they are added to their grids: bounds the memory.
 _MOST_CORNERS = 2**20
 
-# Numbers in memory for each leaf of each pair, to bound memory: those of `_Openings`,
-# `leaf_weights` and the amounts of `terms`.
+# Numbers in memory for each leaf of each pair: in `_Openings`, in `leaf_weights`, and
+# the amounts in `terms`.
 _NUMBERS_OF_OPENING = 12
 
 
@@ -85,18 +86,20 @@ class TreePairs:
     def leaf_weights(
         self, codes: NDArray[np.integer], weights: NDArray[np.float64]
     ) -> list[NDArray[np.float64]]:
-        """Weight of the rows that reach leaves if only in spite of two conditions.
+        """Weight of the rows that meet all conditions of leaves but two.
 
-        For each group of splits above leaves and each of its children, (2, e), from at
-        most ``effects.block_rows`` rows.
+        An array (2, e) for each group of splits above leaves, by child and opening.
+        Takes at most ``effects.block_rows`` rows.
         """
         bits = RowBits(self.effects.ensemble, codes)
         row_weights = RowWeights(weights)
         pair_weights, openings = [], iter(self._openings)
         for block in self.effects.blocks:
-            met = np.concatenate([block.conditions.met(bits), bits.valid[None]])
+            met = np.concatenate(
+                [block.conditions.meeting_rows(bits), bits.valid[None]]
+            )
             for splits in block.groups:
-                lefts = bits.lefts(splits.nodes)
+                lefts = bits.left_rows(splits.nodes)
                 pair_weights.append(
                     next(openings).weights(met, lefts, row_weights, bits.valid)
                 )
@@ -171,7 +174,7 @@ def leaves_of_pairs(effects: TreeEffects) -> NDArray[np.int32]:
 
 
 def mean_steps(effects: TreeEffects) -> NDArray[np.float64]:
-    """How often conditions on each player begin or cease to hold, in the mean."""
+    """Mean number of times that conditions on each player begin or cease to hold."""
     n_moved = len(effects.moved_features)
     player = effects.paths.player
     conditions = np.flatnonzero((player >= 0) & (player < n_moved))
@@ -186,11 +189,12 @@ def bytes_of_pairs(
     n_leaves: NDArray[np.integer],
     k: int,
 ) -> NDArray[np.integer]:
-    """About the memory that the k terms of each pair of players take.
+    """Approximate memory that the k terms of each pair of players take.
 
-    `shape` (2,) has the numbers of points of the first players and of the second ones,
-    `n_leaves` the numbers of leaves that the pairs have in common.
+    `shape` (2,) has the numbers of points of the first and of the second players,
+    `n_leaves` the numbers of leaves with conditions on both players.
     """
+    # 8 bytes for each cell of a grid, each term of a row, and each leaf's numbers.
     n_sums = k * (QuadrantSums.n_cells(n_rows, shape) + n_rows)
     return 8 * (n_sums + _NUMBERS_OF_OPENING * n_leaves)
 
@@ -204,17 +208,17 @@ class _Openings:
     split : ndarray of shape (c,), intp
         The splits, by position in their group; one for each first condition.
     other_conditions : ndarray of shape (d, c), intp
-        All conditions of the split but the first of the pair, by position in the
-        block's; past their end in its place.
+        Conditions of the split, by position in the block's conditions; past the end of
+        these in place of the first condition of the pair.
     first_condition : ndarray of shape (e,), intp
-        For each pair the position of its first condition; increasing.
+        For each pair of conditions the position of the first one; increasing.
     slots : ndarray of shape (2, e), intp
-        Slots of its first and second condition.
+        Slots of the first and second condition.
     pair : ndarray of shape (e,), intp
         The pair of players.
     by_side : ndarray of shape (e,), bool
-        Whether the rows differ between the split's children: neither of the
-        conditions is the one that the split is about.
+        Whether the rows differ between the split's children: the split decides on
+        neither of the two conditions.
     """
 
     split: NDArray[np.intp]
@@ -239,7 +243,7 @@ class _Openings:
         splits : LastSplits
             The group.
         player : ndarray of intp
-            The player of each of the block's nodes, and behind them a placeholder.
+            The player of each of the block's nodes, then a placeholder.
         numbers : ndarray of shape (n_moved + 1, n_moved + 1), intp
             Number of each pair, -1 for other pairs.
         n_conditions : int
@@ -249,16 +253,14 @@ class _Openings:
         pairs = numbers[slot_players[:, :, None], slot_players[:, None]]
         split, first, second = np.nonzero(pairs >= 0)
         d = len(splits.conditions)
-        opened, first_condition = np.unique(
-            split * (d + 1) + first, return_inverse=True
-        )
-        of_split, slot = np.divmod(opened, d + 1)
-        other_conditions = splits.conditions[:, of_split]
+        keys, first_condition = np.unique(split * (d + 1) + first, return_inverse=True)
+        key_split, slot = np.divmod(keys, d + 1)
+        other_conditions = splits.conditions[:, key_split]
         inner = np.flatnonzero(slot < d)
         other_conditions[slot[inner], inner] = n_conditions
         split_slot = splits.slot[split]
         return cls(
-            split=of_split,
+            split=key_split,
             other_conditions=other_conditions,
             first_condition=first_condition.reshape(-1),
             slots=np.stack([first, second]),
@@ -275,8 +277,8 @@ class _Openings:
     ) -> NDArray[np.float64]:
         """Weight of the rows that meet all other conditions, by child: (2, e).
 
-        `met` holds the rows that meet each condition, and all rows; `lefts` those that
-        go to the left at each split of the group.
+        `met` holds the rows that meet each condition, then all rows; `lefts` the rows
+        that go to the left at each split of the group.
         """
         d, c = self.other_conditions.shape
         weights = np.empty((2, len(self.first_condition)))
@@ -337,7 +339,7 @@ class _PairSums:
             QuadrantSums(points[first], points[second], shape, k)
             for (first, second), shape in zip(pairs, sizes.tolist(), strict=True)
         ]
-        # Amounts that move along one player alone, and those that do not move.
+        # Amounts that depend on one player alone, and amounts that are constant.
         self._ends = np.cumsum(sizes, axis=0)
         self._lines = [np.zeros((k, size)) for size in sizes.sum(axis=0)]
         self._starts = self._ends - sizes
@@ -364,7 +366,7 @@ class _PairSums:
         with_both, constant : ndarray of shape (e, k)
             Amounts where both conditions are met, and anywhere.
         with_one : list of ndarray of shape (e, k)
-            Amounts where the condition on the first is met, and on the second.
+            Amounts where the condition on the first player is met, and on the second.
         """
         for output, amount in enumerate(constant.T):
             self._constant[:, output] += np.bincount(pair, amount, len(self._grids))
@@ -459,10 +461,11 @@ class QuadrantSums:
 
     Notes
     -----
-    A grid of all cells may be large. So its rows are taken in bands. What lies in
-    earlier bands is counted on a grid that has one row per band. Within a band only
-    the columns of its own points count: its second grid has one column per point.
-    With bands of height :math:`h / \sqrt n` both have some :math:`w \sqrt n` cells.
+    A grid of all cells may be large, so its rows are grouped into bands. Amounts in
+    earlier bands are added up on a first grid that has one row per band. Within a band
+    only the columns of its own points count: the second grid has one column per point.
+    With a height h, a width w, and bands of height :math:`h / \sqrt n`, both grids have
+    about :math:`w \sqrt n` cells.
     """
 
     def __init__(

@@ -6,10 +6,10 @@ With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on what mo
 .. math:: f(v, x_{-j}) = \sum_{l: j \in l} w_l\, a_{lj}(v) \prod_{i \ne j} a_{li}(x)
     + \sum_{l: j \notin l} w_l \prod_i a_{li}(x).
 
-So all that is needed of a row is which leaves it would reach if it were not for one
-condition, and all that is needed of a condition is where along the points v it begins
-and ceases to hold. The first are bit sets of rows, the second are `ConditionSteps`.
-The two meet only when outputs are added up: the grid of points costs next to nothing.
+So two things are needed: the leaves that a row reaches, or would reach without one
+condition; and the points v at which each condition begins and ceases to hold. The
+leaves are found with bit sets of rows, the points are `ConditionSteps`. Both are
+combined only when outputs are added up: the grid of points costs next to nothing.
 """
 
 from __future__ import annotations
@@ -39,18 +39,20 @@ if TYPE_CHECKING:
 
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
 # leave the processor's caches. Words of the bit sets of a block's conditions (2 MB),
-# and of those that are combined together (256 kB):
+# and of the bit sets that are combined together (256 kB):
 _WORDS_OF_CONDITIONS = 2**18
 _MOST_WORDS = 2**15
 
-# Rows of a block: as many as tables of rows by code, of this number of words, allow
-# (64 MB; 8 MB where they are read at random). Fewer rows pay for each condition anew.
+# Least and largest number of rows of a block: each block evaluates each condition anew.
 _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
+# In between, a block has as many rows as tables of rows by code allow: words of these
+# tables, 64 MB,
 _WORDS_OF_TABLES = 2**23
+# and 8 MB where the tables are read at random.
 _WORDS_IN_CACHE = 2**20
 
-# Rows from which they are sorted by likeness. Fewer fill one block of the largest size,
-# and sorting them takes longer than it saves.
+# From this number on, rows are sorted by likeness. Fewer rows fill one block of the
+# largest size, and sorting them takes longer than it saves.
 _MANY_ROWS = 2**13
 
 
@@ -68,9 +70,9 @@ class MovedFeatures:
     Parameters
     ----------
     features : ndarray of shape (m,), intp
-        The features; none where the trees do not split on the moved columns.
+        The features; empty where the trees do not split on the moved columns.
     codes : ndarray of shape (n_points, m), int
-        Their codes at each point, the last axis of the grid fastest.
+        Codes of the features at each point, the last axis of the grid fastest.
     shape : tuple of int
         Number of points along each axis of their grid, one or two.
     """
@@ -108,10 +110,10 @@ class MovedFeatures:
 class ConditionSteps:
     """Points of a player at which each condition begins and ceases to hold.
 
-    A condition is 0 or 1 at each point, and its steps are the differences from each
-    point to the next, 0 before the first one; of points on a grid with two axes the
-    second differences. Summing them up along the axes gives the condition again. The
-    points of all players are numbered one after another.
+    A condition is 0 or 1 at each point, and 0 before the first point. Its steps are the
+    differences from each point to the next; on a grid with two axes, the second
+    differences. The sums of the steps along the axes are the condition. The points of
+    all players are numbered one after another.
 
     Parameters
     ----------
@@ -157,7 +159,7 @@ class ConditionSteps:
     def positions(
         self, nodes: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """All steps of conditions: position in `nodes`, and of the step, (n,) each."""
+        """All steps of conditions: position in `nodes` and number of the step, (n,)."""
         first = self.starts[nodes]
         counts = self.starts[nodes + 1] - first
         condition = np.repeat(np.arange(len(nodes)), counts)
@@ -242,19 +244,19 @@ class TreeEffects:
     def leaf_weights(
         self, codes: NDArray[np.integer], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Weight of the rows that reach each leaf, if only in spite of one condition.
+        """Weight of the rows that meet all conditions, or all but one, of each leaf.
 
         Parameters
         ----------
         codes : ndarray of shape (n_rows, n_features), int
             The rows' codes, or an object whose slices are such arrays.
         weights : ndarray of shape (n_rows,)
-            Their weights.
+            Weights of the rows.
 
         Returns
         -------
         ndarray of float
-            To be added up, and given to :meth:`averages`.
+            Sums of these arrays over all rows are what :meth:`averages` takes.
         """
         leaf_weights = np.zeros(self.weigher.size)
         # Tables that do not fit the cache cost more than blocks of fewer rows.
@@ -292,7 +294,7 @@ class TreeEffects:
         first = self.first[sizes > 0]
         changes = np.empty((self.n_points, len(mean)))
         for output, value in enumerate(values.T):
-            # A leaf's share of the mean does not hold when the player moves: `lost`.
+            # When a player moves, the mean loses the leaves that depend on it: `lost`.
             amounts = value.take(leaf) * shares.all_but_one
             met = np.bincount(conditions, amounts, n_nodes)
             leaf_means = (value * shares.inside).take(leaf[moves])
@@ -314,9 +316,9 @@ class TreeEffects:
         codes : ndarray of shape (n_rows, n_features), int
             The rows' codes, at most `block_rows` of them.
         crossings : ndarray of shape (n_rows, n_moved), intp
-            For each player the point that the row steps to from the one before it; of
-            a player with two axes, from those before it along both. -1 for rows that
-            take no such step.
+            For each player the point that the row steps to, from the point before it;
+            for a player with two axes, from the points before it along both axes. -1
+            for rows that take no step.
 
         Returns
         -------
@@ -329,11 +331,13 @@ class TreeEffects:
         crossed = np.any(crossing, axis=1)
         differences = np.zeros((k, len(codes) * n_moved))
         for reached in self.leaves(bits):
-            for row, player, amounts in self._crossed(reached, crossing, crossed):
+            for row, player, amounts in self._amounts_of_crossings(
+                reached, crossing, crossed
+            ):
                 _add_to(differences, row * n_moved + player, amounts)
         return differences.T.reshape(len(codes), n_moved, k)
 
-    def _crossed(
+    def _amounts_of_crossings(
         self, reached: Reached, crossing: NDArray[np.uint64], crossed: NDArray[np.bool_]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
         """Amounts of leaves in differences: row, player that moves, amounts (n, k)."""
@@ -362,15 +366,17 @@ class TreeEffects:
         return sets
 
     def leaves(self, bits: RowBits) -> Iterator[Reached]:
-        """All leaves, some at a time, with the rows that reach them: Reached."""
+        """All leaves, some at a time, with the rows that reach them."""
         for block in self.blocks:
-            met = block.conditions.met(bits)
+            met = block.conditions.meeting_rows(bits)
             for splits in block.groups:
                 for chunk, sets, lefts in splits.rows_at_splits(met, bits):
                     for child, side in enumerate((lefts, ~lefts)):
-                        yield self._reached(block, splits, chunk, sets, child, side)
+                        yield self._leaves_of_side(
+                            block, splits, chunk, sets, child, side
+                        )
 
-    def _reached(
+    def _leaves_of_side(
         self,
         block: BlockOfTrees,
         splits: LastSplits,
@@ -403,20 +409,20 @@ class TreeEffects:
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """Leaves, and the rows that reach them if only in spite of one condition.
+    """Leaves, and the rows that meet all of their conditions, or all but one.
 
     Parameters
     ----------
     leaves : ndarray of shape (m,), intp
         The leaves.
     inside : ndarray of shape (m, n_words), uint64
-        Rows that reach them.
+        Rows that reach the leaves.
     conditions : ndarray of shape (s,), intp
         Nodes that name the leaves' conditions on players that move.
     leaf : ndarray of shape (s,), intp
-        Position of each one's leaf in `leaves`.
+        Position in `leaves` of each condition's leaf.
     all_but_one : ndarray of shape (s, n_words), uint64
-        Rows that meet all conditions of the leaf but possibly this one.
+        Rows that meet all other conditions of the leaf.
     """
 
     leaves: NDArray[np.intp]
@@ -433,9 +439,9 @@ class BlockOfTrees:
     Parameters
     ----------
     conditions : Conditions
-        Those of nodes that are no leaves.
+        Conditions of the nodes that are no leaves.
     nodes : ndarray of intp
-        The nodes that name these conditions, and behind them the leaves.
+        The nodes that name these conditions, then the leaves.
     groups : list of LastSplits
         The splits above leaves.
     """
@@ -448,7 +454,7 @@ class BlockOfTrees:
     def of_nodes(
         cls, ensemble: TreeEnsemble, paths: TreePaths, nodes: NDArray[np.intp]
     ) -> BlockOfTrees:
-        """The block that all nodes of some trees make up."""
+        """The block of the trees that consist of the given nodes."""
         leaves = nodes[ensemble.is_leaf[nodes]]
         inner = nodes[~ensemble.is_leaf[nodes]]
         inner = inner[paths.player[inner] >= 0]
@@ -471,25 +477,26 @@ class BlockOfTrees:
 class LastSplits:
     """Splits with a leaf below them whose nodes need equally many conditions, d.
 
-    The leaves below a split need what the split needs, and to be on its left or right.
-    That is one more condition, or the end of one: of the d + 1 *slots* of the
-    leaves, the last of which may be void, the split is about one.
+    A leaf below a split needs the split's conditions, and the condition to go left or
+    right at it. The latter is one condition more, or replaces one on the same player.
+    So leaves have d + 1 *slots*, of which the last may be void, and the split decides
+    on one slot.
 
     Parameters
     ----------
     nodes : ndarray of shape (m,), intp
         The splits.
     conditions : ndarray of shape (d, m), intp
-        Their conditions, by position in the block's.
+        Conditions of the splits, by position in the block's conditions.
     slot : ndarray of shape (m,), intp
-        Which of the slots each split is about.
+        The slot that each split decides on.
     children : ndarray of shape (2, m), intp
         The nodes on the left and on the right.
     is_leaf : ndarray of shape (2, m), bool
-        Whether they are leaves.
+        Whether the children are leaves.
     child_conditions : ndarray of shape (2, d + 1, m), intp
         The conditions of the children in each slot, by position in the block's nodes;
-        past their end where a slot is void.
+        past the end of the nodes where a slot is void.
     """
 
     nodes: NDArray[np.intp]
@@ -507,8 +514,8 @@ class LastSplits:
         position: NDArray[np.intp],
         splits: NDArray[np.intp],
     ) -> LastSplits:
-        """The group of some splits; `position` is that of nodes in the block's."""
-        conditions = paths.of_nodes(splits)
+        """The group of some splits, from the `position` of each node in the block."""
+        conditions = paths.conditions_by_slot(splits)
         children = np.stack([ensemble.left[splits], ensemble.right[splits]])
         slot = paths.slot[children[0]]
         d, m = conditions.shape
@@ -534,8 +541,8 @@ class LastSplits:
         chunk : slice
             Which of the splits.
         sets : ndarray of shape (d + 1, c, n_words), uint64
-            Rows that meet all conditions but possibly the one in this slot; in the
-            last place those that meet them all.
+            For each slot the rows that meet all other conditions; in the last place the
+            rows that meet all conditions.
         lefts : ndarray of shape (c, n_words), uint64
             Rows that go to the left.
         """
@@ -545,7 +552,7 @@ class LastSplits:
             chunk = slice(start, start + step)
             sets = met.take(self.conditions[:, chunk], axis=0)
             sets = all_but_one_and_all(sets, bits.valid)
-            yield chunk, sets, bits.lefts(self.nodes[chunk])
+            yield chunk, sets, bits.left_rows(self.nodes[chunk])
 
 
 def _block_rows(ensemble: TreeEnsemble, n_words: int) -> int:
@@ -577,7 +584,7 @@ def _steps_of_moved(
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
     """Nodes, points and signs of the steps of conditions on players of one size.
 
-    The bits of one block of rows are the points of all of these players.
+    The points of all these players are the bits of one `RowBits`.
     """
     height, n_words = words
     bits = _point_bits(ensemble, [moved_features[player] for player in players], words)
@@ -596,7 +603,7 @@ def _steps_of_moved(
         conditions = Conditions.of_nodes(ensemble, paths, nodes)
         nodes = conditions.nodes
         players_of_nodes = paths.player[nodes]
-        sets = conditions.met(bits).reshape(len(nodes), height, n_words)
+        sets = conditions.meeting_rows(bits).reshape(len(nodes), height, n_words)
         for cells, sign in _changes(sets, valid[players_of_nodes][:, None]):
             condition, bit = set_bits(cells.reshape(len(nodes), height * n_words))
             row, column = np.divmod(bit, n_words * 64)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley.interventional_few_rows import (
-    is_cheaper,
+    comparing_is_cheaper,
     pair_blocks,
     pair_bytes,
     pair_values,
@@ -25,9 +25,9 @@ from sklearn_interpret._core.trees.shapley.multilinear_extension import (
     leaf_integrals,
 )
 from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import (
-    carried_values,
     carrying_is_cheaper,
     split_blocks,
+    values_by_carrying,
 )
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
-# leave the cache or take memory. Background rows that are counted:
+# leave the cache or take memory. Background rows whose patterns are counted:
 _ROWS_AT_ONCE = 2048
-# Pairs of rows that are compared.
+# Pairs of rows that are compared together.
 _COMPARED_AT_ONCE = 2**20
 # Pairs of a leaf and a pattern.
 _PAIRS_AT_ONCE = 4096
@@ -76,10 +76,10 @@ class PathDependentGame:
     ensemble : TreeEnsemble
         The trees.
     paths : TreePaths
-        Their paths.
+        Paths of the trees.
     chances : ndarray of shape (n_nodes,), optional
         Probability that each condition is met while its player is absent, whatever
-        else is met; None takes that of `node_chances`.
+        other conditions are met; None takes `node_chances`.
     """
 
     def __init__(
@@ -103,10 +103,10 @@ class PathDependentGame:
         return cls(ensemble, paths, met.astype(np.float64))
 
     def of_nodes(self, nodes: slice) -> Callable[..., Any]:
-        """A function that makes the game of some trees from these and their paths."""
+        """A function that makes the game of some trees, from the trees and paths."""
         return partial(type(self), chances=self.chances[nodes])
 
-    def is_direct(self, n_rows: int, order: int) -> bool:
+    def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
         """Whether carrying `n_rows` rows down the trees is faster than tables."""
         return carrying_is_cheaper(self._n_leaves, self.paths.n_players, n_rows, order)
 
@@ -114,7 +114,7 @@ class PathDependentGame:
         self, plan: TreePlan, codes: NDArray[np.intp], order: int
     ) -> NDArray[np.float64]:
         """Values of rows without tables: (n_keys, n_rows)."""
-        return carried_values(plan, self._splits, codes, order)
+        return values_by_carrying(plan, self._splits, codes, order)
 
     @cached_property
     def _n_leaves(self) -> NDArray[np.intp]:
@@ -127,18 +127,18 @@ class PathDependentGame:
         return split_blocks(self.ensemble, self.paths, self.chances)
 
     def leaf_tables(self, units: list[TreeUnits], order: int) -> LeafTables:
-        """LeafTables of all leaves of units, those of the first units first."""
+        """Tables of all leaves of units, in the order of the units."""
         nodes = np.concatenate([block.leaves.ravel() for block in units])
 
         def make(leaves: NDArray[np.intp]) -> NDArray[np.float64]:
-            chances = self.chances[self.paths.of_nodes(nodes[leaves])]
+            chances = self.chances[self.paths.conditions_by_slot(nodes[leaves])]
             d = len(chances)
             tables = np.empty((len(leaves), len(terms(d, order)), 2**d))
             step = max(1, _PAIRS_AT_ONCE >> d)
             for start in range(0, len(leaves), step):
                 block = slice(start, start + step)
                 rule = ProductRule.of_chances(chances[:, block], order)
-                tables[block] = rule.everywhere().transpose(1, 0, 2)
+                tables[block] = rule.gains_everywhere().transpose(1, 0, 2)
             return tables
 
         return LeafTables.of_leaves(self.paths.n_conditions[nodes], order, make)
@@ -150,14 +150,14 @@ class PathDependentGame:
         patterns: NDArray[np.intp],
         order: int,
     ) -> NDArray[np.float64]:
-        """Gains of leaves with equally many conditions at few patterns of all.
+        """Gains of leaves with equally many conditions, at some of their patterns.
 
         Parameters
         ----------
         leaves : ndarray of shape (n_leaves,), intp
             Nodes.
         owner : ndarray of shape (n,), intp
-            Which of them each pattern is at; increasing.
+            Position in `leaves` of each pattern's leaf; increasing.
         patterns : ndarray of shape (n,), integer
             Patterns.
         order : {1, 2}
@@ -167,7 +167,7 @@ class PathDependentGame:
         -------
         ndarray of shape (n_terms, n)
         """
-        conditions = self.paths.of_nodes(leaves)
+        conditions = self.paths.conditions_by_slot(leaves)
         d = len(conditions)
         gains = np.empty((len(terms(d, order)), len(patterns)))
         for start in range(0, len(patterns), _PAIRS_AT_ONCE):
@@ -175,21 +175,21 @@ class PathDependentGame:
             chances = self.chances[conditions[:, owner[block]]]
             met = pattern_bits(patterns[block, None], d)
             rule = ProductRule.of_chances(chances, order)
-            gains[:, block] = rule.at(met)[:, :, 0]
+            gains[:, block] = rule.gains_at(met)[:, :, 0]
         return gains
 
     def few_components(self, codes: NDArray[Any], max_order: int) -> None:
-        """None: this game has no way for few rows."""
+        """None: this game has no faster computation for few rows."""
 
     def shares_without(
         self, leaves: NDArray[np.intp], subsets: list[tuple[int, ...]]
     ) -> NDArray[np.float64]:
         """Share of replacements that meet the conditions of leaves outside of subsets.
 
-        For leaves with equally many conditions, and tuples of slots: (n_subsets,
-        n_leaves).
+        All leaves have equally many conditions; subsets are tuples of slots. Returns
+        (n_subsets, n_leaves).
         """
-        chances = self.chances[self.paths.of_nodes(leaves)]
+        chances = self.chances[self.paths.conditions_by_slot(leaves)]
         outside = (np.delete(chances, subset, axis=0) for subset in subsets)
         return np.stack([np.multiply.reduce(factors, axis=0) for factors in outside])
 
@@ -212,7 +212,7 @@ class InterventionalGame:
         Codes of the background's rows: an array, or an object that computes them for
         a slice of rows.
     weights : ndarray of shape (n_rows,)
-        Their weights.
+        Weights of these rows.
     most_kept : float, default=inf
         Largest memory of the blocks kept for comparisons of rows.
     """
@@ -239,14 +239,14 @@ class InterventionalGame:
         return self._codes[:]
 
     def of_nodes(self, nodes: slice) -> Callable[..., Any]:
-        """A function that makes the game of some trees from these and their paths."""
+        """A function that makes the game of some trees, from the trees and paths."""
         # Weights, since shares of shares differ in the last bit.
         return partial(type(self), codes=self.codes, weights=self._weights)
 
-    def is_direct(self, n_rows: int, order: int) -> bool:
+    def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
         """Whether comparing `n_rows` rows with the background is faster than tables."""
         n_players, n_others = self.paths.n_players, len(self._codes)
-        return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order)
+        return comparing_is_cheaper(self._n_leaves, n_players, n_others, n_rows, order)
 
     @cached_property
     def _n_leaves(self) -> NDArray[np.intp]:
@@ -263,8 +263,8 @@ class InterventionalGame:
     ) -> NDArray[np.float64]:
         """Values of rows without tables: (n_keys, n_rows).
 
-        `weights` (n_rows, n_background_rows) are those of the comparisons; None gives
-        each background row its share. `measure` may have other `integrals`.
+        `weights` (n_rows, n_background_rows) are the weights of the comparisons; None
+        gives each background row its share. `measure` may have other `integrals`.
         """
         if weights is None:
             weights = np.broadcast_to(self.shares, (len(codes), len(self.shares)))
@@ -280,7 +280,7 @@ class InterventionalGame:
 
         None where there are too many rows.
         """
-        if not self.is_direct(len(codes), max_order):
+        if not self.direct_is_cheaper(len(codes), max_order):
             return None
         shape = (self.ensemble.n_outputs, *[self.paths.n_players] * max_order)
         return [
@@ -352,7 +352,9 @@ class InterventionalGame:
             return gains_of_integrals(integrals, owner, patterns, d, order)
         distinct = distinct_patterns(background, d)
         weights = np.tile(self.shares, len(leaves))
-        shares = _weight_of_each(distinct.position, weights, len(distinct.unit))
+        shares = _sum_weights_by_position(
+            distinct.position, weights, len(distinct.unit)
+        )
         ends = np.searchsorted(distinct.unit, np.arange(len(leaves) + 1))
         gains = []
         for leaf in range(len(leaves)):
@@ -360,7 +362,9 @@ class InterventionalGame:
             row_patterns = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
             lost = ~pattern_bits(row_patterns, d)
             gained = ~pattern_bits(distinct.pattern[background_rows], d)
-            gains.append(_compared(lost, gained, shares[background_rows], order))
+            gains.append(
+                _compare_in_blocks(lost, gained, shares[background_rows], order)
+            )
         return np.concatenate(gains, axis=1)
 
     def shares_without(
@@ -377,7 +381,7 @@ class InterventionalGame:
             failed = patterns ^ patterns.dtype.type((1 << int(d)) - 1)
             remaining = failed.copy()
             for _ in range(max_size):
-                remaining &= remaining - 1  # without its first member
+                remaining &= remaining - 1  # removes the first member
             leaf, row = np.nonzero(remaining == 0)
             failed, weights = failed[leaf, row], weights[row]
             for subset, mask in enumerate(masks):
@@ -393,7 +397,7 @@ class InterventionalGame:
             all_codes = np.concatenate([distinct, codes])
             weights = np.concatenate([shares, block_shares])
             distinct, position = np.unique(all_codes, axis=0, return_inverse=True)
-            shares = _weight_of_each(position, weights)
+            shares = _sum_weights_by_position(position, weights)
         return distinct, shares
 
     def base_values(self) -> NDArray[np.float64]:
@@ -401,7 +405,7 @@ class InterventionalGame:
         return self.shares @ self.ensemble.raw_of_codes(self.codes)
 
 
-def _weight_of_each(
+def _sum_weights_by_position(
     position: NDArray[np.intp], weights: NDArray[np.float64], n_positions: int = 0
 ) -> NDArray[np.float64]:
     """Sum of the weights at each position."""
@@ -409,7 +413,7 @@ def _weight_of_each(
     return sums.astype(np.float64, copy=False)
 
 
-def _compared(
+def _compare_in_blocks(
     lost: NDArray[np.bool_],
     gained: NDArray[np.bool_],
     shares: NDArray[np.float64],
@@ -430,6 +434,6 @@ def node_chances(ensemble: TreeEnsemble, paths: TreePaths) -> NDArray[np.float64
     The product of the shares of cover at its splits, 1 at roots: (n_nodes,).
     """
     chances = cover_shares(ensemble)
-    for nodes, previous in paths.merged:
+    for nodes, previous in paths.narrowing_steps:
         chances[nodes] *= chances[previous]
     return chances

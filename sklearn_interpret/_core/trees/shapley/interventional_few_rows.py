@@ -1,9 +1,9 @@
 r"""Values of few rows, each compared with the rows of a background.
 
-A pair of rows gains at a leaf only if one of them meets what the other fails (see
-`tables.comparison_integrals`). Most leaves drop out on the path: with a row go those
-rows of the background that meet all that it fails itself. Nothing that is computed
-depends on the patterns of rows, so that the first row is cheap.
+A pair of rows gains at a leaf only if each condition is met by at least one of the two
+(see `tables.comparison_integrals`). Most leaves drop out on the path: a row is
+accompanied only by the background rows that meet all conditions that the row fails.
+There are no tables of patterns to be computed first, so that the first row is cheap.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
-# leave the cache or take memory. Memory of one block, 64 megabytes:
+# leave the cache or take memory. Bytes of one block, 64 MB:
 _BYTES_PER_BLOCK = 2**26
 # Background rows in one block.
 _ROWS_PER_BLOCK = 2**10
@@ -42,11 +42,11 @@ Sets = NDArray[np.unsignedinteger]
 
 
 class LevelStep(NamedTuple):
-    """Where the splits of a level stand, and their children on the next."""
+    """Positions of the splits of a level, and of their children on the next level."""
 
     splits: slice  # among the splits
-    left: slice  # among the nodes
-    right: slice
+    left: slice  # of the left children, among the nodes
+    right: slice  # of the right children, among the nodes
 
 
 class ComparedLeaves(NamedTuple):
@@ -54,12 +54,12 @@ class ComparedLeaves(NamedTuple):
 
     leaves: NDArray[np.intp]  # (m,): positions among the leaves
     lost: Sets  # (n_words, m): players whose conditions the row fails
-    background: NDArray[np.uint64]  # (m, n_row_words): others that meet all of these
+    background: NDArray[np.uint64]  # (m, n_row_words): rows that meet all `lost`
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Nodes of some trees level by level, on each all left children before all right.
+    """Nodes of some trees level by level, all left children before all right children.
 
     Arrays in this order are read and written in one stretch, level after level.
 
@@ -68,9 +68,9 @@ class Levels:
     nodes : ndarray of shape (n_nodes,), intp
         The nodes.
     split_positions, leaf_positions : ndarray of intp
-        Where among these the splits stand, and the leaves; increasing.
+        Positions of the splits and of the leaves in `nodes`; increasing.
     edges : ndarray of shape (n_levels,), intp
-        Where the splits of each level but the last start, and where they end.
+        Position among the splits at which each level starts, and the end of the last.
     n_roots : int
         Number of trees.
     """
@@ -120,19 +120,19 @@ class PairBlock:
     Parameters
     ----------
     ensemble : TreeEnsemble
-        The trees, and others.
+        The ensemble that has the trees.
     levels : Levels
-        Their nodes; the arrays below have its order of nodes, splits and leaves.
+        Nodes of the trees; the arrays below have its order of nodes, splits and leaves.
     rows : slice
-        The rows of the background, among all of them.
+        Which rows of the background.
     feature, rank : ndarray of shape (n_splits,)
-        Of the splits, as `TreeEnsemble` and `SplitCodes` have them.
+        Feature and rank of the splits, as in `TreeEnsemble` and `SplitCodes`.
     player : Sets of shape (n_words, n_splits)
         The player of each split, as a set.
     n_players : int
         Number of players.
     value : ndarray of shape (n_leaves, k)
-        Of the leaves.
+        Values of the leaves.
     met : ndarray of shape (n_row_words, n_nodes), uint64
         Rows of the background that meet the condition of each node, as bits.
     failed : Sets of shape (n_words, n_leaves * n_rows)
@@ -163,10 +163,10 @@ class PairBlock:
         levels = Levels.below(ensemble, roots)
         splits = levels.splits
         children = ensemble.left[splits]
-        player = _as_sets(paths.n_players).take(paths.player[children], axis=1)
-        left = bits.lefts(splits)
+        player = _player_sets(paths.n_players).take(paths.player[children], axis=1)
+        left = bits.left_rows(splits)
         left &= bits.valid
-        failed = _failed(levels, player, left, bits.n_rows)
+        failed = _failed_players(levels, player, left, bits.n_rows)
         return cls(
             ensemble=ensemble,
             levels=levels,
@@ -176,7 +176,7 @@ class PairBlock:
             player=player,
             n_players=paths.n_players,
             value=ensemble.value[levels.leaves],
-            met=_met(levels, paths.previous[children], left, bits.valid),
+            met=_rows_meeting(levels, paths.previous[children], left, bits.valid),
             failed=failed.reshape(len(player), -1),
         )
 
@@ -203,9 +203,9 @@ class PairBlock:
         leaf, background_row = set_bits(background)
         n_rows = self.failed.shape[1] // len(self.value)
         gained = self.failed.take(leaves.take(leaf) * n_rows + background_row, axis=1)
-        # The integral depends on how many conditions only one of the two meets.
-        case = _sizes(gained) * integrals.shape[2]
-        case += _sizes(lost).take(leaf)
+        # The integral depends on how many conditions only one of the two rows meets.
+        case = _set_sizes(gained) * integrals.shape[2]
+        case += _set_sizes(lost).take(leaf)
         weight = weights.take(background_row)
         gains = _Gains(
             gained=gained,
@@ -236,7 +236,8 @@ class PairBlock:
             ):
                 lost[:, child] = lost_at_splits | fails
                 meets = ~(lost[:, child] & player).any(axis=0)
-                # All bits where the row meets the condition: others need not meet it.
+                # All bits where the row meets the condition: then no background row
+                # needs to meet it.
                 all_rows = np.negative(meets.view(np.int8)).astype(np.int64).view(WORD)
                 background[:, child] = self.met[:, child] | all_rows
                 background[:, child] &= background_at_splits
@@ -255,7 +256,7 @@ class PairBlock:
         return split_values <= self.rank
 
 
-def _as_sets(n_players: int) -> Sets:
+def _player_sets(n_players: int) -> Sets:
     """Each player as a set: (n_words, n_players)."""
     size = next((n for n in (1, 2, 4) if n_players <= 8 * n), 8)
     dtype, players = np.dtype(f"<u{size}"), np.arange(n_players)
@@ -265,7 +266,7 @@ def _as_sets(n_players: int) -> Sets:
     return sets
 
 
-def _met(
+def _rows_meeting(
     levels: Levels,
     previous: NDArray[np.intp],
     left: NDArray[np.uint64],
@@ -286,7 +287,7 @@ def _met(
     return met
 
 
-def _failed(
+def _failed_players(
     levels: Levels, player: Sets, left: NDArray[np.uint64], n_rows: int
 ) -> Sets:
     """Players whose conditions rows fail at leaves: (n_words, n_leaves, n_rows)."""
@@ -308,25 +309,25 @@ def _failed(
     return failed.take(levels.leaf_positions, axis=1)
 
 
-def _sizes(sets: Sets) -> NDArray[np.intp]:
+def _set_sizes(sets: Sets) -> NDArray[np.intp]:
     """Number of members of sets (n_words, n)."""
     return np.bitwise_count(sets).sum(axis=0, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
 class _Gains:
-    """Gains of a row, pair by pair of a leaf and a background row; m leaves, n pairs.
+    """Gains of a row at m leaves, for n pairs of a leaf and a background row.
 
     Parameters
     ----------
     gained : Sets of shape (n_words, n)
-        Players that the row alone meets.
+        Players whose conditions the row alone meets.
     leaf : ndarray of shape (n,), intp
-        The leaf.
+        The leaf of each pair.
     gains : list of ndarray of shape (n,)
-        Gains of a term, by how many of its conditions the other row alone meets.
+        Gains of a term, by how many of its conditions the background row alone meets.
     lost : Sets of shape (n_words, m)
-        Players that the row fails at each leaf.
+        Players whose conditions the row fails at each leaf.
     values : ndarray of shape (m, k)
         Values of the leaves.
     n_players : int
@@ -345,8 +346,8 @@ class _Gains:
         gain, loss = self.gains
         losses = np.bincount(self.leaf, loss, len(self.values))
         values = [
-            _by_member(self.gained, gain * value.take(self.leaf), self.n_players)
-            + _by_member(self.lost, losses * value, self.n_players)
+            _player_weights(self.gained, gain * value.take(self.leaf), self.n_players)
+            + _player_weights(self.lost, losses * value, self.n_players)
             for value in self.values.T
         ]
         return np.array(values)
@@ -360,14 +361,16 @@ class _Gains:
         values = []
         for value in self.values.T:
             of_pairs = value.take(self.leaf)
-            mixed = _by_members(gained, lost_of_pairs, mixed_gain * of_pairs, n_players)
-            total = _by_members(gained, gained, gain * of_pairs, n_players)
-            total += _by_members(lost, lost, losses * value, n_players)
+            mixed = _pair_weights(
+                gained, lost_of_pairs, mixed_gain * of_pairs, n_players
+            )
+            total = _pair_weights(gained, gained, gain * of_pairs, n_players)
+            total += _pair_weights(lost, lost, losses * value, n_players)
             values.append(total + mixed + mixed.T)
         return np.triu(values, 1)
 
 
-def _by_member(
+def _player_weights(
     sets: Sets, weights: NDArray[np.float64], n_players: int
 ) -> NDArray[np.float64]:
     """Total weight of the sets (n_words, n) that each player is in."""
@@ -381,7 +384,7 @@ def _octets(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
     return octets[: -(-n_players // 8)]
 
 
-def _by_members(
+def _pair_weights(
     first: Sets, second: Sets, weights: NDArray[np.float64], n_players: int
 ) -> NDArray[np.float64]:
     """Total weight where one player is in the first set, another one in the second."""
@@ -404,7 +407,7 @@ def pair_blocks(
 ) -> Iterator[PairBlock]:
     """Blocks of all trees and rows of a background, one after the other.
 
-    Each takes about `most_bytes` at most, if a tree with 64 rows does.
+    Each block takes at most about `most_bytes`, if a tree with 64 rows does.
     """
     n_pairs = min(most_bytes, _BYTES_PER_BLOCK) / _bytes_of_pair(paths)
     ends = np.append(ensemble.roots[1:], ensemble.n_nodes)
@@ -429,7 +432,7 @@ def pair_values(
 ) -> NDArray[np.float64]:
     """Values of rows from all blocks: (n_keys, n_rows).
 
-    `weights` (n_rows, n_background_rows) are those of the comparisons.
+    `weights` (n_rows, n_background_rows) are the weights of the comparisons.
     """
     table = integrals(int(paths.n_conditions.max(initial=0)), order)
     values = (block.values(codes, weights, order, table) for block in blocks)
@@ -439,15 +442,18 @@ def pair_values(
 
 def pair_bytes(ensemble: TreeEnsemble, paths: TreePaths, n_rows: int) -> float:
     """Memory of the blocks of `n_rows` rows of a background."""
+    # Each node has its rows' sets and bits, and about 64 bytes in arrays of nodes.
     return ensemble.n_nodes * (n_rows * _bytes_of_pair(paths) + 64)
 
 
 def _bytes_of_pair(paths: TreePaths) -> float:
-    """Memory per node and row of the background; half of the nodes are leaves."""
-    return _as_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
+    """Memory per node and row of the background."""
+    # A set of failed players at leaves, which are half of the nodes, and a bit for the
+    # condition of each node.
+    return _player_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
 
 
-def is_cheaper(
+def comparing_is_cheaper(
     leaf_counts: NDArray[np.intp],
     n_players: int,
     n_others: int,
@@ -456,16 +462,16 @@ def is_cheaper(
 ) -> bool:
     """Whether comparing `n_rows` rows takes less time than tables.
 
-    From the numbers of leaves by how many conditions they have. The factors are
-    microseconds, chosen by hand from times of ensembles of several depths: they change
-    the time that values take, not the values. Tables that are kept do not count: the
-    same rows take the same route again.
+    `leaf_counts` are the numbers of leaves with 0, 1, 2, ... conditions. The factors
+    are microseconds, chosen by hand from times of ensembles of several depths: they
+    change the time that values take, not the values. Whether tables are kept from an
+    earlier call does not count: so equal rows are always computed in the same way.
     """
     d = np.arange(len(leaf_counts))
     n_leaves, n_words = leaf_counts.sum(), -(-n_others // 64)
     # A leaf's d conditions are met by one of two rows with a probability of 0.6 ** d.
     n_pairs = n_others * (leaf_counts @ 0.6**d)
-    n_tables = (n_players / 8) ** 2 if order == 2 else 0  # see `_by_members`
+    n_tables = (n_players / 8) ** 2 if order == 2 else 0  # see `_pair_weights`
     cost_of_row = 250 + 400 * n_tables + 0.008 * n_leaves * (n_words + 1)
     cost_of_row += (0.04 + 0.01 * n_tables) * n_pairs
     cost_of_rows = n_rows * cost_of_row + 0.004 * n_leaves * n_others

@@ -7,8 +7,9 @@ term T of r conditions is a sum over its subsets S,
 .. math:: \sum_{S \subseteq T} (-1)^{|S|} V_{|S|}(\text{pattern without } S), \quad
     V_s = \frac{1}{r} \int_0^1 \frac{\prod_k f_k(t)}{t^r (1 - t)^s} dt
 
-and r + 1 of these *integrals* for each pattern are enough. Each may be infinite; but
-under one quadrature their sum is what that makes of the integral of `tables`.
+and r + 1 of these *integrals* for each pattern are enough. Each may be infinite; but if
+all are computed by one quadrature, their sum is the quadrature of the integral in
+`tables`.
 """
 
 from __future__ import annotations
@@ -36,19 +37,20 @@ def comparison_integrals(
 ) -> NDArray[np.float64]:
     """Integrals at all patterns, in the mean over background rows.
 
-    From the share of those rows with each pattern, (n_leaves, 2**d), to an array of
-    shape (n_leaves, order + 1, 2**d).
+    Takes the share of background rows with each pattern, (n_leaves, 2**d), and returns
+    (n_leaves, order + 1, 2**d).
 
-    Only those count that meet all that the explained row fails. A factor is t where
-    they fail, 1 - t where the row does, and else 1. So that is a sum over subsets of
-    the conditions that the row meets, computed one condition after the other.
+    Only background rows count that meet all conditions that the explained row fails.
+    The factor of a condition is t where the background row fails it, 1 - t where the
+    explained row fails it, and else 1. The integrand is thus a sum over subsets of the
+    conditions that the row meets, computed one condition after the other.
     """
     n_leaves, n_patterns = shares.shape
     d = n_patterns.bit_length() - 1
     points, weights = quadrature(d - order)
     t = points[:, None]
     n_met = np.bitwise_count(np.arange(n_patterns)).astype(np.intp)
-    # By the conditions that the others fail; patterns first, for contiguous memory.
+    # By the conditions that background rows fail; patterns first: contiguous memory.
     sums = np.empty((n_patterns, len(t), n_leaves))
     powers = t ** np.arange(d + 1)
     np.multiply(shares.T[::-1, None], powers.T[n_met][..., None], out=sums)
@@ -65,10 +67,12 @@ def comparison_integrals(
 
 
 @lru_cache(maxsize=32)
-def _readings(d: int, order: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _integral_positions(
+    d: int, order: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where integrals start, and the bits of a pattern to keep, by absent set.
 
-    Absent sets are those of at most `order` conditions, the smaller ones first.
+    Absent sets have at most `order` conditions; smaller sets come first.
     """
     sets = [s for size in range(order + 1) for s in terms(d, size)]
     tables = np.array([len(absent) << d for absent in sets])
@@ -76,12 +80,12 @@ def _readings(d: int, order: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return tables[:, None], masks[:, None]
 
 
-def gains_at(
+def gains_at_patterns(
     integrals: NDArray[np.float64], patterns: NDArray[np.integer], order: int
 ) -> NDArray[np.float64]:
     """Gains of one leaf at patterns (n,), from its integrals: (n_terms, n)."""
     d = integrals.shape[1].bit_length() - 1
-    tables, masks = _readings(d, order)
+    tables, masks = _integral_positions(d, order)
     readings = integrals.take(tables | (patterns & masks))
     if order == 1:
         return readings[0] - readings[1:]
@@ -95,8 +99,8 @@ def leaf_integrals(
 ) -> Iterator[NDArray[np.float64]]:
     """Yield the integrals of each leaf at all patterns, (order + 1, 2**d).
 
-    From the patterns of background rows (n_leaves, n_rows) at leaves of `d` conditions,
-    and the rows' shares.
+    Takes the patterns of background rows (n_leaves, n_rows) at leaves of `d`
+    conditions, and the shares of the rows.
     """
     step = max(1, _NUMBERS_AT_ONCE >> d)
     for first in range(0, len(patterns), step):
@@ -116,12 +120,12 @@ def gains_of_integrals(
 ) -> NDArray[np.float64]:
     """Gains (n_terms, n) at patterns (n,), from the integrals of each leaf.
 
-    `owner` is the leaf of each pattern, increasing, and none is left out.
+    `owner` is the leaf of each pattern, increasing; every leaf has a pattern.
     """
     ends = np.searchsorted(owner, np.arange(owner[-1] + 2))
     patterns = patterns.astype(np.intp)
     gains = np.empty((len(terms(d, order)), len(patterns)))
     for leaf, of_leaf in enumerate(integrals):
         block = slice(ends[leaf], ends[leaf + 1])
-        gains[:, block] = gains_at(of_leaf, patterns[block], order)
+        gains[:, block] = gains_at_patterns(of_leaf, patterns[block], order)
     return gains

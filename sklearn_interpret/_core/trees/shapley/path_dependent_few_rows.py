@@ -5,8 +5,9 @@ of :math:`(a_c - z_c) G_c(t) / f_c(t)`, where G sums the products of the leaves 
 times their values. Where a later split of the same player takes its place, what is
 below is taken out again. Three facts save work:
 
-- all failed conditions of a leaf get the same, the integral of :math:`-G / (1 - t)`: a
-  sum H without points, needed only where a condition fails first;
+- all failed conditions of a leaf get the same value, the integral of
+  :math:`-G / (1 - t)`: a sum H that does not depend on points, and is needed only where
+  a condition fails first;
 - of the two children of a split exactly one is met, or none where the player failed
   further up: then the split gives nothing;
 - in a leaf's own condition the factor cancels: no product is made for leaves.
@@ -26,7 +27,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.trees.shapley.patterns import features_with_gaps, lefts
+from sklearn_interpret._core.trees.shapley.patterns import (
+    features_with_gaps,
+    rows_going_left,
+)
 from sklearn_interpret._core.trees.shapley.tables import quadrature
 
 if TYPE_CHECKING:
@@ -34,20 +38,21 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Nodes of the trees in a block; numbers of an array that is computed together (768 kB).
-# Chosen by hand: smaller ones call numpy more often, larger ones leave the cache.
+# Nodes of the trees in a block, and numbers of an array that is computed together
+# (768 kB). Chosen by hand: smaller blocks call numpy more often, larger ones leave the
+# cache.
 _NODES_AT_ONCE = 2**15
 _AT_ONCE = 3 * 2**15
 # Least divisor: chances may be exactly zero, and so are the products then.
 _TINY = 1e-300
-# Costs by which `carrying_is_cheaper` compares; chosen by hand, in times of ensembles
-# of several depths. They change how long the values take, not the values. A number in
-# the tables of leaves, in numbers that are carried:
+# Costs that `carrying_is_cheaper` compares, chosen by hand from times of ensembles of
+# several depths. They change how long the values take, not the values. Cost of a number
+# in the tables of leaves, in units of a number that is carried:
 _COST_OF_TABLES = 4
-# The most that a leaf with many conditions costs, as only patterns that occur are
+# Largest cost of a leaf with many conditions, of which only patterns that occur are
 # tabulated:
 _MAX_LEAF_COST = 1500
-# Tables of pairs, in tables of single players:
+# Cost of tables of pairs, in units of tables of single players:
 _COST_OF_PAIRS = 2.5
 
 
@@ -63,8 +68,8 @@ class Level(NamedTuple):
 class LeafValues(NamedTuple):
     """Values that rows get from children that are leaves, by the split's player."""
 
-    present: NDArray[np.float64]  # (n_rows, n): of the child that the row goes to
-    absent: NDArray[np.float64]  # (n,) or (n_rows, n): mean of the children by chance
+    present: NDArray[np.float64]  # (n_rows, n): value of the child on the row's side
+    absent: NDArray[np.float64]  # (n,) or (n_rows, n): children's mean by their chances
 
 
 class QuadratureFactors(NamedTuple):
@@ -78,12 +83,12 @@ class QuadratureFactors(NamedTuple):
     chance: NDArray[np.float64]  # (1 - t) z of nodes: (n_points, 1, n)
     chance_before: NDArray[np.float64]  # (1 - t) z of the conditions at `previous`
     gain_factor: NDArray[np.float64]  # w (1 - z) / f(t), condition met: (n_points, n)
-    gain_factor_before: NDArray[np.float64]  # the same at `previous`
+    gain_factor_before: NDArray[np.float64]  # w (1 - z) / f(t) of `previous`
 
 
 @dataclass(frozen=True, eq=False)
 class SplitBlock:
-    """Splits of some trees, level by level, those with most splits below first.
+    """Splits of some trees, level by level; splits with most child splits come first.
 
     Parameters
     ----------
@@ -191,7 +196,7 @@ class SplitBlock:
 
     @cached_property
     def _factors_of_all_points(self) -> QuadratureFactors:
-        """Factors at all points at once, kept for later rows."""
+        """Factors at all points together, kept for later rows."""
         return self._factors(*quadrature(2 * self.n_points - 1))
 
     def _factors(
@@ -217,7 +222,7 @@ class SplitBlock:
         goes_left = codes.take(self.feature, axis=1) <= self.rank
         not_by_rank = (gaps | ensemble.split_codes.categorical)[self.feature]
         if not_by_rank.any():
-            goes_left[:, not_by_rank] = lefts(
+            goes_left[:, not_by_rank] = rows_going_left(
                 ensemble, self.nodes[not_by_rank], codes, gaps
             ).T
         met = np.ones((len(codes), len(self.nodes) + 1), dtype=bool)
@@ -288,10 +293,10 @@ class Situations:
     goes_left : ndarray
         Whether a row goes to the left.
     met, failed : ndarray
-        Whether it meets the condition of the split's node, and whether it fails it but
-        meets all that this was merged from.
+        Whether it meets the condition of the split's node; and whether it fails this
+        condition but meets the previous condition on the same player.
     active : ndarray
-        Whether it meets what is asked of the split's player further up.
+        Whether it meets the condition on the split's player from further up.
     """
 
     goes_left: NDArray[np.bool_]
@@ -300,10 +305,10 @@ class Situations:
     active: NDArray[np.bool_]
 
 
-def carried_values(
+def values_by_carrying(
     plan: TreePlan, blocks: list[SplitBlock], codes: NDArray[np.intp], order: int
 ) -> NDArray[np.float64]:
-    """Values of rows, as `value_blocks` has them: (n_keys, n_rows)."""
+    """Values of rows by output, and player or pair of players: (n_keys, n_rows)."""
     n_outputs, n_players = plan.ensemble.n_outputs, plan.paths.n_players
     totals = np.zeros((n_outputs, *[n_players] * order, len(codes)))
     for block in blocks:
@@ -368,7 +373,7 @@ def _add_gains(
 
 
 def _sum_up_the_trees(sums: NDArray[np.float64], block: SplitBlock) -> None:
-    """Add to each split's entry of `sums` (..., n) those of the splits below it."""
+    """Add to each split's entry of `sums` (..., n) the entries of all splits below."""
     for start, two_splits_end, one_split_end, _ in block.levels[-2::-1]:
         any_split, two = slice(start, one_split_end), slice(start, two_splits_end)
         sums[..., any_split] += sums.take(block.first[any_split], axis=2)
@@ -386,7 +391,7 @@ def _add_by_player(
 def split_blocks(
     ensemble: TreeEnsemble, paths: TreePaths, chances: NDArray[np.float64]
 ) -> list[SplitBlock]:
-    """All trees that split, some at a time: list of SplitBlock."""
+    """Blocks of all trees that have splits."""
     ends = np.append(ensemble.roots, ensemble.n_nodes)
     run = ends[:-1] // _NODES_AT_ONCE
     edges = np.append(ends[:-1][np.diff(run, prepend=-1) > 0], ensemble.n_nodes)
@@ -406,7 +411,7 @@ def carrying_is_cheaper(
     """
     d = np.arange(len(n_leaves))
     n_carried = float(n_leaves.sum() * (len(d) // 2))
-    # Deep leaves are valued at the patterns that occur only.
+    # Deep leaves are evaluated at patterns that occur only.
     n_tabled = float(n_leaves @ np.minimum(d * 2.0**d, _MAX_LEAF_COST))
     if order == 2:  # a game for each player, and tables of pairs
         n_carried, n_tabled = n_carried * n_players, n_tabled * _COST_OF_PAIRS

@@ -27,15 +27,15 @@ MAX_PATTERN_BITS = 62
 class Scratch:
     """Memory for intermediate arrays, by name: arrays of one name share it.
 
-    Some processes give freed memory back to the system; asking for it again may take
-    longer than the work (Dask sets ``MALLOC_TRIM_THRESHOLD_`` for its workers).
+    Some processes give freed memory back to the system; to allocate it again may take
+    longer than the computation (Dask sets ``MALLOC_TRIM_THRESHOLD_`` for its workers).
     """
 
     def __init__(self) -> None:
         self._memory: dict[str, NDArray[np.uint8]] = {}
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        """An array that is not filled, and lasts until the next one of its name."""
+        """An array that is not filled, valid until the next call with its name."""
         dtype = np.dtype(dtype)
         if dtype.hasobject:
             return np.empty(shape, dtype)
@@ -45,7 +45,7 @@ class Scratch:
         return self._memory[name][:n_bytes].view(dtype).reshape(shape)
 
 
-def lefts(
+def rows_going_left(
     ensemble: TreeEnsemble,
     nodes: NDArray[np.intp],
     codes: NDArray[Any],
@@ -72,7 +72,7 @@ def lefts(
         left[with_gaps] |= split_values[with_gaps] == missing_at
     if len(ensemble.categories_left):
         categorical = np.flatnonzero(ensemble.category_set[nodes] >= 0)
-        table = _lefts_by_category(ensemble, nodes[categorical])
+        table = _categories_going_left(ensemble, nodes[categorical])
         table_row = np.arange(len(categorical))[:, None]
         left[categorical] = table[table_row, split_values[categorical]]
     return left
@@ -85,11 +85,11 @@ def _left_blocks(
     gaps: NDArray[np.bool_],
     scratch: Scratch,
 ) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
-    """Blocks of rows, and their `lefts`."""
+    """Blocks of rows, with the results of `rows_going_left`."""
     step = max(1, _PAIRS_AT_ONCE // max(1, len(nodes)))
     for start in range(0, len(codes), step):
         rows = slice(start, start + step)
-        yield rows, lefts(ensemble, nodes, codes[rows], gaps, scratch)
+        yield rows, rows_going_left(ensemble, nodes, codes[rows], gaps, scratch)
 
 
 def features_with_gaps(
@@ -99,10 +99,10 @@ def features_with_gaps(
     return (codes == ensemble.split_codes.missing.astype(codes.dtype)).any(axis=0)
 
 
-def _lefts_by_category(
+def _categories_going_left(
     ensemble: TreeEnsemble, nodes: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """Whether each category, and missing values behind them, go left at splits."""
+    """Whether each category goes left at splits; the last column is missing values."""
     sets = ensemble.category_set[nodes]
     missing_left = ensemble.missing_left[nodes, None]
     table = np.where(
@@ -120,11 +120,11 @@ def all_met(
 ) -> NDArray[np.bool_]:
     """Which conditions rows meet, by the nodes that name them: (n_nodes, n_rows)."""
     inner = np.flatnonzero(~ensemble.is_leaf)
-    left = lefts(ensemble, inner, codes, features_with_gaps(ensemble, codes))
+    left = rows_going_left(ensemble, inner, codes, features_with_gaps(ensemble, codes))
     met = np.ones((ensemble.n_nodes, len(codes)), dtype=bool)
     met[ensemble.left[inner]] = left
     met[ensemble.right[inner]] = ~left
-    for nodes, previous in paths.merged:
+    for nodes, previous in paths.narrowing_steps:
         met[nodes] &= met[previous]
     return met
 
@@ -154,7 +154,7 @@ class PatternFinder:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the levels, without that of the units."""
+        """Memory of the levels, without the memory of the units."""
         levels = self.root_paths.levels
         return sum(array.nbytes for level in levels for array in level)
 
@@ -181,7 +181,7 @@ class PatternFinder:
         scratch: Scratch,
     ) -> None:
         """Fill arrays (n_units, n_rows) from whether rows go left at all splits."""
-        at_roots = self.root_paths.of_lefts(left, scratch)
+        at_roots = self.root_paths.patterns_of_splits(left, scratch)
         left = left[len(self.root_paths.splits) :].view(np.uint8)
         n_before, split = 0, 0
         for group, patterns in zip(self.groups, by_group, strict=True):
@@ -198,9 +198,9 @@ class PathLevel(NamedTuple):
 
     parent: NDArray[np.intp]  # (m,): position of each split in the level above
     bit: NDArray[np.unsignedinteger]  # (m, 1): the bit of its condition in patterns
-    new_bit: NDArray[np.unsignedinteger]  # (m, 1): the same, 0 for merged conditions
-    reached: NDArray[np.intp]  # positions of the children that are targets,
-    target: NDArray[np.intp]  # and which targets these are
+    new_bit: NDArray[np.unsignedinteger]  # (m, 1): `bit`, 0 for merged conditions
+    reached: NDArray[np.intp]  # (r,): positions of the children that are targets
+    target: NDArray[np.intp]  # (r,): the target of each of these children
 
 
 class RootPaths:
@@ -221,7 +221,7 @@ class RootPaths:
     ) -> None:
         self.ensemble = ensemble
         self.dtype = _pattern_dtype(paths.n_conditions[targets].max(initial=0))
-        needed = _at_and_above(ensemble, targets)
+        needed = _nodes_and_ancestors(ensemble, targets)
         target_of = np.full(ensemble.n_nodes, -1, dtype=np.intp)
         target_of[targets] = np.arange(len(targets))
         self.n_targets = len(targets)
@@ -257,14 +257,16 @@ class RootPaths:
         gaps, scratch = features_with_gaps(self.ensemble, codes), Scratch()
         blocks = _left_blocks(self.ensemble, self.splits, codes, gaps, scratch)
         for rows, left in blocks:
-            patterns[:, rows] = self.of_lefts(left, scratch)
+            patterns[:, rows] = self.patterns_of_splits(left, scratch)
         return patterns
 
-    def of_lefts(self, left: NDArray[np.bool_], scratch: Scratch) -> NDArray[Any]:
+    def patterns_of_splits(
+        self, left: NDArray[np.bool_], scratch: Scratch
+    ) -> NDArray[Any]:
         """Patterns of rows, from whether they go to the left at `splits` (m, n_rows).
 
-        A new condition gets a bit of its own; one that is merged with a condition
-        further up keeps that one's bit, and turns it off where the split fails.
+        A new condition gets a bit of its own. A condition that is merged with one
+        further up keeps its bit, and turns it off where the split fails.
         """
         n_rows = left.shape[1]
         at_targets = scratch.empty("targets", (self.n_targets, n_rows), self.dtype)
@@ -278,7 +280,7 @@ class RootPaths:
             patterns.take(level.parent, axis=0, out=at_splits, mode="wrap")
             at_splits |= level.new_bit
             goes_left = left[n_before : n_before + n_splits].view(np.uint8)
-            # The bit of rows that go left, which lose it on the right.
+            # The bit of the rows that go left; on the right they lose it.
             left_bits = scratch.empty("left bits", shape, self.dtype)
             np.multiply(goes_left, bit, out=left_bits)
             left_bits &= at_splits
@@ -298,8 +300,10 @@ def _pattern_dtype(n_bits: int) -> Any:
     return np.dtype(f"u{next(n for n in (1, 2, 4, 8) if n_bits <= 8 * n)}")
 
 
-def _at_and_above(ensemble: TreeEnsemble, nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """The mask of the given nodes and those above them."""
+def _nodes_and_ancestors(
+    ensemble: TreeEnsemble, nodes: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """The mask of the given nodes and all nodes above them."""
     needed = np.zeros(ensemble.n_nodes, dtype=bool)
     while len(nodes):
         needed[nodes] = True
@@ -314,11 +318,11 @@ class DistinctPatterns(NamedTuple):
 
     unit: NDArray[np.intp]  # (n,)
     pattern: NDArray[Any]  # (n,)
-    position: NDArray[np.intp]  # (n_units, n_rows): of each row's among these
+    position: NDArray[np.intp]  # (n_units, n_rows): position of each row's pattern
 
 
 def distinct_patterns(patterns: NDArray[Any], n_bits: int) -> DistinctPatterns:
-    """Distinct patterns at units, from those of rows (n_units, n_rows)."""
+    """Distinct patterns at units, from the patterns of rows (n_units, n_rows)."""
     n = len(patterns)
     if n_bits <= 16:
         flat = patterns.astype(np.intp) + (np.arange(n)[:, None] << n_bits)

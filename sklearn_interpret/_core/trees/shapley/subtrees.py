@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 # Largest number of conditions of a leaf whose patterns are tabulated. Chosen by hand:
 # each one more doubles the table, while few of its patterns occur.
 MAX_TABLE_CONDITIONS = 8
-# Largest number of bits of the patterns of units of several leaves, chosen likewise.
+# Largest number of bits of the patterns of units of several leaves. Chosen by hand, for
+# the same reason.
 MAX_UNIT_BITS = 9
 
 
@@ -42,18 +43,18 @@ class TreeUnits:
     splits : ndarray of shape (n_units, s), intp
         The unit's own splits, in the order of their nodes.
     leaves : ndarray of shape (n_units, s + 1), intp
-        The unit's leaves, those with fewer conditions first.
+        The unit's leaves, leaves with fewer conditions first.
     n_conditions : ndarray of shape (n_units, s + 1), intp
-        Number of conditions of each leaf; its slots from there on hold nothing.
+        Number of conditions of each leaf; later slots are void.
     masks : ndarray of shape (n_units, s + 1, p + s), int64
-        The bits of the unit's pattern that the condition needs; 0 where there is none.
+        The bits of the unit's pattern that each condition needs; 0 in void slots.
     flips : ndarray of shape (n_units, s + 1), int64
         The bits that the leaf needs to be off instead of on.
     columns : ndarray of shape (n_units, s + 1, p + s), intp
         Which of the unit's players each slot belongs to.
     players : ndarray of shape (n_units, p + s), intp
-        The unit's players, -1 where there are fewer: first those of the conditions
-        above, then for each split the player that it brings in.
+        The unit's players, -1 where there are fewer: first the players of the
+        conditions above, then for each split the player that it brings in.
     """
 
     n_path: int
@@ -74,7 +75,7 @@ class TreeUnits:
 
     @property
     def is_deep(self) -> bool:
-        """Whether these are single leaves with too many patterns for a table."""
+        """Whether the units are single leaves with too many patterns for a table."""
         return self.n_path > MAX_TABLE_CONDITIONS and self.n_splits == 0
 
     def __len__(self) -> int:
@@ -122,13 +123,13 @@ def cut_into_units(
         unit[below] = unit[ensemble.parents[below]]
     n_path, n_splits = paths.n_conditions[root], n_below[root]
 
-    splits = _by_unit(unit, is_in_unit & ~ensemble.is_leaf)
-    leaves = _by_unit(unit, ensemble.is_leaf)
+    splits = _nodes_by_unit(unit, is_in_unit & ~ensemble.is_leaf)
+    leaves = _nodes_by_unit(unit, ensemble.is_leaf)
     first_split = np.cumsum(n_splits) - n_splits
     first_leaf = first_split + np.arange(len(root))  # a unit has one leaf more
     number = np.full(ensemble.n_nodes, -1, dtype=np.intp)
     number[splits] = np.arange(len(splits)) - np.repeat(first_split, n_splits)
-    unit_players = _Players(ensemble, paths, unit, number, n_path, max_splits)
+    unit_players = _PlayersOfUnits(ensemble, paths, unit, number, n_path, max_splits)
 
     kind = n_path * (max_splits + 1) + n_splits
     groups = []
@@ -145,7 +146,7 @@ def _roots_of_units(
     ensemble: TreeEnsemble, paths: TreePaths, max_splits: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.intp]]:
     """Which nodes are roots of units, or in units; number of splits at and below."""
-    n_below, most_conditions = _below(ensemble, paths, max_splits)
+    n_below, most_conditions = _count_splits_below(ensemble, paths, max_splits)
     is_in_unit = (n_below <= max_splits) & (most_conditions <= MAX_TABLE_CONDITIONS)
     is_in_unit &= paths.n_conditions + n_below <= MAX_UNIT_BITS
     is_in_unit |= ensemble.is_leaf
@@ -153,12 +154,12 @@ def _roots_of_units(
     return is_root, is_in_unit, n_below
 
 
-def _below(
+def _count_splits_below(
     ensemble: TreeEnsemble, paths: TreePaths, max_splits: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Number of splits at and below each node; most conditions of a leaf below.
 
-    Right for nodes with up to `max_splits` splits; the others have more.
+    Exact for nodes with up to `max_splits` splits; other nodes get a larger number.
     """
     n_splits = np.where(ensemble.is_leaf, 0, max_splits + 1)
     most_conditions = paths.n_conditions.copy()
@@ -175,20 +176,20 @@ def _below(
     return n_splits, most_conditions
 
 
-def _by_unit(unit: NDArray[np.intp], mask: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _nodes_by_unit(unit: NDArray[np.intp], mask: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The nodes of a mask, unit by unit."""
     nodes = np.flatnonzero(mask)
     return nodes[np.argsort(unit[nodes], kind="stable")]
 
 
-class _Players:
-    """Players of units: those of the conditions above, and those that splits bring in.
+class _PlayersOfUnits:
+    """Players of units: of the conditions above units, and of splits inside them.
 
     Parameters
     ----------
     unit, number : ndarray of shape (n_nodes,), intp
-        The unit that each node is in, and the number of each split among those of its
-        unit; -1 at other nodes.
+        The unit that each node is in, and the number of each split among the splits of
+        its unit; -1 at other nodes.
     n_path : ndarray of shape (n_units,), intp
         Number of conditions above each unit.
     """
@@ -209,7 +210,7 @@ class _Players:
         self._brings[unit[splits], number[splits]] = np.where(
             paths.previous[child] < 0, paths.player[child], -1
         )
-        first = _first_alike(self._brings)
+        first = _first_split_of_player(self._brings)
         inside = np.flatnonzero((unit >= 0) & (paths.player >= 0))
         # Conditions that begin in the unit, and the highest node of each there.
         new = inside[paths.slot[inside] >= n_path[unit[inside]]]
@@ -217,7 +218,7 @@ class _Players:
         for _ in range(1, max_splits):
             previous = paths.previous[highest]
             highest = np.where(previous < 0, highest, previous)
-        # Position of the player of each node's condition among those of its unit.
+        # Position of the player of each node's condition among the unit's players.
         self._column = paths.slot.copy()
         first = first[unit[new], number[ensemble.parents[highest]]]
         self._column[new] = n_path[unit[new]] + first
@@ -252,7 +253,7 @@ class _Players:
             flips[unit, leaf] |= np.where(ensemble.left[split] == node, 0, bit)
             columns[unit, leaf, slot] = self._column[node]
             node = split
-        path_players = paths.player[paths.of_nodes(root).T]
+        path_players = paths.player[paths.conditions_by_slot(root).T]
         return TreeUnits(
             n_path=n_path,
             n_splits=n_splits,
@@ -267,10 +268,10 @@ class _Players:
         )
 
 
-def _first_alike(brings: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For each split of units the first that brings in the same player.
+def _first_split_of_player(brings: NDArray[np.intp]) -> NDArray[np.intp]:
+    """For each split of units the first split that brings in the same player.
 
-    In `brings` (n_units, max_splits) later ones are set to -1, in place.
+    In `brings` (n_units, max_splits) players of later splits are set to -1, in place.
     """
     first = np.tile(np.arange(brings.shape[1]), (len(brings), 1))
     for first_split, later_split in combinations(range(brings.shape[1]), 2):

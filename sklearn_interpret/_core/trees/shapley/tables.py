@@ -2,8 +2,8 @@ r"""Shapley and interaction values of products of conditions.
 
 A leaf contributes its value times the product of its d conditions, each 0 or 1. The
 gain of a row depends on the row's *pattern* only: bit i is whether it meets condition
-i. With :math:`f_k(t) = t a_k + (1 - t) z_k`, where a is the row's pattern and z that of
-the replacement, the Shapley value of condition i is
+i. With :math:`f_k(t) = t a_k + (1 - t) z_k`, where a is the row's pattern and z the
+replacement's pattern, the Shapley value of condition i is
 :math:`\int_0^1 (a_i - z_i) \prod_{k \ne i} f_k(t) dt` (Owen 1972), and the interaction
 value of conditions i and j, which each of the two gets, is half of
 :math:`\int_0^1 (a_i - z_i)(a_j - z_j) \prod_{k \ne i, j} f_k(t) dt`.
@@ -31,7 +31,7 @@ def terms(d: int, order: int) -> list[tuple[int, ...]]:
 
 
 def term_position(term: tuple[int, ...], d: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Position of terms among those of `d` conditions; all may be arrays."""
+    """Position of terms among the terms of `d` conditions; all may be arrays."""
     if len(term) == 1:
         return term[0] + np.zeros_like(d)
     i, j = term
@@ -81,7 +81,7 @@ class ProductRule:
     gained : ndarray of shape (n_points, d, n_leaves)
         Ratio of the gain 1 - z of a condition to its factor, where it is met.
     points, weights : ndarray of shape (n_points,)
-        Of the quadrature; the weights over `order`.
+        Points and weights of the quadrature; the weights are divided by `order`.
     order : {1, 2}
         Order of the terms.
     """
@@ -102,7 +102,7 @@ class ProductRule:
         on = t + off
         return cls(off, on, (1 - chances) / on, points, weights / order, order)
 
-    def at(self, met: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def gains_at(self, met: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Gains (n_terms, n_leaves, m) from which conditions are met (d, ...)."""
         factors = np.empty((len(self.weights), len(met) + 1, *met.shape[1:]))
         factors[:, 0] = self.weights[:, None, None]
@@ -112,14 +112,14 @@ class ProductRule:
         factors[:, 1:] += self.off[..., None]
         return self._gains(np.multiply.reduce(factors, axis=1), met)
 
-    def everywhere(self) -> NDArray[np.float64]:
+    def gains_everywhere(self) -> NDArray[np.float64]:
         """Gains at all patterns: (n_terms, n_leaves, 2 ** d)."""
         n_points, d, n_leaves = self.on.shape
         products = np.empty((n_points, n_leaves, 2**d))
         products[:, :, :1] = self.weights[:, None, None]
         for k in range(d):
             n = 2**k
-            # Patterns without condition k come first, then the same ones with it.
+            # Patterns without condition k come first, then these patterns with it.
             without_k, with_k = products[:, :, :n], products[:, :, n : 2 * n]
             np.multiply(without_k, self.on[:, k, :, None], out=with_k)
             without_k *= self.off[:, k, :, None]
@@ -152,9 +152,10 @@ class ProductRule:
 
 @lru_cache(maxsize=128)
 def comparison_integrals(d: int, order: int) -> NDArray[np.float64]:
-    r"""Integrals by how many conditions only the row, and only the other, meets.
+    r"""Integrals by how many conditions only the row, and only the other row, meets.
 
-    With u and v of these, and k of the term's conditions among the latter, that is
+    Let the row alone meet u conditions, and the other row alone v conditions, k of
+    which are in the term. The integral is
     :math:`\int_0^1 t^{u - (order - k)} (1 - t)^{v - k} dt`, with the sign of the term,
     over `order`; 0 where there is no such pair of rows. By k, u and v.
     """
@@ -165,9 +166,10 @@ def comparison_integrals(d: int, order: int) -> NDArray[np.float64]:
 
 
 def component_integrals(d: int, order: int) -> NDArray[np.float64]:
-    """As `comparison_integrals`, of components of the functional decomposition.
+    """Integrals in place of `comparison_integrals`, for components.
 
-    These take the integrand at t = 0, where it is 0 or 1, and do not share it out.
+    A component of the functional decomposition takes the integrand at t = 0, where it
+    is 0 or 1, and is not divided by `order`.
     """
     k, u, v = np.ogrid[: order + 1, : d + 1, : d + 1]
     return np.where((u == order - k) & (v >= k), (-1.0) ** k, 0.0)
@@ -177,8 +179,8 @@ def component_integrals(d: int, order: int) -> NDArray[np.float64]:
 def comparison_matrix(d: int, order: int) -> NDArray[np.float64]:
     """Gains by the patterns of a row and of one background row.
 
-    By the other's pattern, and by term and the row's. Zero where there is a condition
-    that neither meets.
+    The first axis is the background row's pattern, the second one the term and the
+    row's pattern. Gains are zero where neither row meets some condition.
     """
     patterns = np.arange(2**d)
     bits = (patterns[:, None] >> np.arange(d)) & 1
@@ -200,8 +202,8 @@ def comparison_matrix(d: int, order: int) -> NDArray[np.float64]:
 def comparison_tables(shares: NDArray[np.float64], order: int) -> NDArray[np.float64]:
     """Gains at every pattern, in the mean over background rows.
 
-    From the share of those rows with each pattern, (n_leaves, 2**d), to an array of
-    shape (n_leaves, n_terms, 2**d).
+    Takes the share of background rows with each pattern, (n_leaves, 2**d), and returns
+    (n_leaves, n_terms, 2**d).
     """
     n_leaves, n_patterns = shares.shape
     d = n_patterns.bit_length() - 1
@@ -217,9 +219,9 @@ def comparison_gains(
 ) -> NDArray[Any]:
     """Gains of some rows, in the mean over background rows: (n_terms, n).
 
-    `lost` (d, n) holds the conditions that the rows fail, `gained` (d, m) those that
-    the others fail, whose shares are (m,). For many conditions there are few pairs of
-    rows of which one meets what the other fails.
+    `lost` (d, n) holds the conditions that the rows fail, `gained` (d, m) the
+    conditions that background rows fail, whose shares are (m,). With many conditions
+    there are few pairs of rows of which one meets all that the other fails.
     """
     with np.errstate(invalid="ignore"):  # some BLAS kernels raise the flag for nothing
         clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
@@ -252,7 +254,7 @@ TablesOfLeaves = Callable[[NDArray[np.intp]], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class LeafTables:
-    """Gains of leaves at all patterns, one table behind the other.
+    """Gains of leaves at all patterns, one table after the other.
 
     Parameters
     ----------

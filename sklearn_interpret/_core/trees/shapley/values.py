@@ -1,8 +1,8 @@
 """Shapley and interaction values of tree ensembles.
 
 Trees are cut into units (`subtrees`). The gains of a unit's players depend on a row's
-pattern there only, so they are looked up in a table. Leaves that are too
-deep for a table are valued at the patterns that occur. Few rows are valued by the game
+pattern there only, so they are looked up in a table. Leaves that are too deep for a
+table are evaluated at the patterns that occur. Few rows are evaluated by the game
 itself, without tables: `value_tasks` chooses.
 """
 
@@ -44,20 +44,20 @@ if TYPE_CHECKING:
 _AT_ONCE = 2**17
 # Largest number of rows in a block.
 MOST_AT_ONCE = 2**14
-# Rows whose totals are added together, and deep leaves valued together.
+# Rows whose totals are added together, and deep leaves evaluated together.
 _ADDED_AT_ONCE = 128
 _DEEP_AT_ONCE = 64
 # Units whose patterns are found together.
 _UNITS_PER_GROUP = 256
 # Numbers in the tables of a share of the trees (64 megabytes).
 _NUMBERS_PER_SHARE = 2**23
-# Largest number of splits of a unit. Each further one doubles its table, and halves the
-# number of tables at most.
+# Largest number of splits of a unit. Each further split doubles the unit's table, and
+# at most halves the number of tables.
 _SPLITS_PER_UNIT = 3
 
 Game = PathDependentGame | InterventionalGame
-# Slices of the rows, and values of these: (n_keys, m).
-Blocks = Iterator[tuple[slice, NDArray[np.float64]]]
+# Summands of the values of rows: slices of the rows, and totals (n_keys, m) of these.
+ValueParts = Iterator[tuple[slice, NDArray[np.float64]]]
 
 
 class UnitTables(NamedTuple):
@@ -122,7 +122,7 @@ class TreePlan:
     # Cut on demand: few rows need no units.
     @cached_property
     def units(self) -> list[TreeUnits]:
-        """All units, single deep leaves last: list of TreeUnits."""
+        """All units by kind, single deep leaves last."""
         units = cut_into_units(self.ensemble, self.paths, _SPLITS_PER_UNIT)
         return sorted(units, key=lambda of_kind: of_kind.is_deep)
 
@@ -135,10 +135,12 @@ class TreePlan:
             size = 1 if of_kind.is_deep or not n else n * (n + 1) * 2 ** (n - 1)
             costs += size * _units_of_trees(self.ensemble, of_kind)
         # An even number of shares is fair to two workers.
-        return _spread(costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2)
+        return _split_by_cost(
+            costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2
+        )
 
     def shares(self, game: Game) -> list[TreeShare]:
-        """The independent shares of work: list of TreeShare."""
+        """The independent shares of work."""
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
 
@@ -170,7 +172,7 @@ class TreeShare:
     Parameters
     ----------
     plan : TreePlan
-        The plan that the share is of.
+        The plan of all trees.
     game : PathDependentGame or InterventionalGame
         The game: how absent players are replaced.
     trees : slice
@@ -185,21 +187,21 @@ class TreeShare:
         plan = self.plan
         ends = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)
         nodes = slice(int(ends[self.trees.start]), int(ends[self.trees.stop]))
-        ensemble = plan.ensemble.part(self.trees, nodes)
+        ensemble = plan.ensemble.slice_trees(self.trees, nodes)
         game = self.game.of_nodes(nodes)
-        return _share_alone, (ensemble, plan.players, plan.paths.n_players, game)
+        return _make_share, (ensemble, plan.players, plan.paths.n_players, game)
 
-    def blocks(
+    def value_parts(
         self,
         codes: NDArray[np.integer],
         order: int,
         rows_at_once: int,
         most_kept: float,
-    ) -> Blocks:
+    ) -> ValueParts:
         """Sums over the share's trees, block by block of rows."""
         codes, scratch = np.asarray(codes), Scratch()  # parts of a memory map are slow
         groups = self.groups(order, most_kept)
-        for rows in _slices(len(codes), rows_at_once):
+        for rows in _row_slices(len(codes), rows_at_once):
             totals = np.zeros((self.plan.n_keys(order), len(codes[rows])))
             gaps = features_with_gaps(self.plan.ensemble, codes[rows])
             for group in groups:
@@ -208,15 +210,17 @@ class TreeShare:
                     group.finder.groups, group.tables, patterns, strict=True
                 ):
                     if tables is None:
-                        _add_deep(self.plan, self.game, units, of_units, order, totals)
+                        _add_gains_of_deep_leaves(
+                            self.plan, self.game, units, of_units, order, totals
+                        )
                     else:
                         _add_gains(tables, of_units, totals)
             yield rows, totals
 
     def groups(self, order: int, most_kept: float) -> list[UnitGroup]:
-        """As :meth:`make_groups`: those that the game has kept, or new ones.
+        """Groups of :meth:`make_groups`: kept by the game, or new.
 
-        New ones are kept if all that is kept then takes at most `most_kept` bytes.
+        New groups are kept if all kept groups then take at most `most_kept` bytes.
         """
         cached, key = self.game.cached_groups, (order, self.trees.start)
         if key in cached:
@@ -233,7 +237,7 @@ class TreeShare:
         n_units = np.sum(
             [_units_of_trees(plan.ensemble, units) for units in plan.units], axis=0
         )
-        edges = trees.start + _spread(n_units[trees], _UNITS_PER_GROUP)
+        edges = trees.start + _split_by_cost(n_units[trees], _UNITS_PER_GROUP)
         nodes = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)[edges]
         units = [of_kind for of_kind in plan.units if of_kind.n_bits >= order]
         ends = [np.searchsorted(of_kind.root, nodes) for of_kind in units]
@@ -258,7 +262,7 @@ class TreeShare:
             yield UnitGroup(finder, group_tables)
 
 
-def _share_alone(
+def _make_share(
     ensemble: TreeEnsemble, players: Any, n_players: int, game: Callable[..., Any]
 ) -> TreeShare:
     """The share of all trees of an ensemble."""
@@ -272,8 +276,10 @@ def _units_of_trees(ensemble: TreeEnsemble, units: TreeUnits) -> NDArray[np.intp
     return np.diff(np.searchsorted(units.root, ends))
 
 
-def _spread(costs: NDArray[Any], most: float, multiple: int = 1) -> NDArray[np.intp]:
-    """Starts and ends of runs of trees that cost about `most` at most."""
+def _split_by_cost(
+    costs: NDArray[Any], most: float, multiple: int = 1
+) -> NDArray[np.intp]:
+    """Starts of runs of trees that cost about `most` at most, and the last end."""
     if not len(costs):
         return np.zeros(1, dtype=np.intp)
     total = costs.sum()
@@ -282,7 +288,8 @@ def _spread(costs: NDArray[Any], most: float, multiple: int = 1) -> NDArray[np.i
     return np.append(np.flatnonzero(np.diff(run, prepend=-1)), len(costs))
 
 
-def _slices(n_rows: int, rows_at_once: int) -> Iterator[slice]:
+def _row_slices(n_rows: int, rows_at_once: int) -> Iterator[slice]:
+    """Slices of rows, each but the last of `rows_at_once` rows."""
     starts = range(0, n_rows, rows_at_once)
     return (slice(start, start + rows_at_once) for start in starts)
 
@@ -294,11 +301,11 @@ class DirectValues:
     plan: TreePlan
     game: Game
 
-    def blocks(
+    def value_parts(
         self, codes: NDArray[np.intp], order: int, rows_at_once: int, most_kept: float
-    ) -> Blocks:
+    ) -> ValueParts:
         """Values of the rows, block by block."""
-        for rows in _slices(len(codes), rows_at_once):
+        for rows in _row_slices(len(codes), rows_at_once):
             yield rows, self.game.direct_values(self.plan, codes[rows], order)
 
 
@@ -311,7 +318,7 @@ def value_tasks(
     rows_at_once: int = MOST_AT_ONCE,
     most_kept: float = 0,
 ) -> list[tuple[Any, ...]]:
-    """Independent tasks, whose blocks sum to the Shapley or interaction values of rows.
+    """Independent tasks, whose parts sum to the Shapley or interaction values of rows.
 
     Parameters
     ----------
@@ -331,29 +338,29 @@ def value_tasks(
     Returns
     -------
     list of tuple
-        Arguments of `task_blocks`.
+        Arguments of `value_parts_of_task`.
     """
-    direct = game.is_direct(len(codes), order)
+    direct = game.direct_is_cheaper(len(codes), order)
     shares = [DirectValues(plan, game)] if direct else plan.shares(game)
     return [(share, codes, order, rows_at_once, most_kept) for share in shares]
 
 
-def task_blocks(share: TreeShare | DirectValues, *arguments: Any) -> Blocks:
-    """Yield the blocks of a task of `value_tasks`.
+def value_parts_of_task(share: TreeShare | DirectValues, *arguments: Any) -> ValueParts:
+    """Yield the parts of the values that a task of `value_tasks` computes.
 
-    Each block is a slice of the rows, and their totals over one share of the trees,
+    Each part is a slice of the rows, and their totals over one share of the trees,
     (n_keys, m): by output and player, or pair of players.
     """
-    return share.blocks(*arguments)
+    return share.value_parts(*arguments)
 
 
-def add_blocks(values: NDArray[np.float64], blocks: Blocks) -> None:
-    """Add blocks of tasks to `values` in place, of the shape of `shapley_values`."""
+def add_value_parts(values: NDArray[np.float64], parts: ValueParts) -> None:
+    """Add parts of tasks to `values` in place, of the shape of `shapley_values`."""
     shape = values.shape[:-1]
-    for rows, totals in blocks:
+    for rows, totals in parts:
         block_values, totals = values[..., rows], totals.reshape(*shape, -1)
         # Few rows at a time: one of the arrays has rows far apart in memory.
-        for chunk in _slices(totals.shape[-1], _ADDED_AT_ONCE):
+        for chunk in _row_slices(totals.shape[-1], _ADDED_AT_ONCE):
             block_values[..., chunk] += totals[..., chunk]
 
 
@@ -372,7 +379,7 @@ def shapley_values(
     shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
     values = np.zeros(shape)
     for task in value_tasks(plan, game, codes, order, **options):
-        add_blocks(values, task_blocks(*task))
+        add_value_parts(values, value_parts_of_task(*task))
     return values
 
 
@@ -432,7 +439,7 @@ def _unit_tables(
 ) -> NDArray[np.float64]:
     """Sum the tables of leaves over units: (n_units, k * n_columns, 2 ** n_bits).
 
-    In memory of `scratch`, to be copied.
+    The result lies in memory of `scratch`, and has to be copied.
     """
     ensemble = plan.ensemble
     n_slots = units.n_bits
@@ -467,7 +474,7 @@ def _unit_tables(
     return tables.reshape(len(units), -1, 2**n_slots)
 
 
-def _add_deep(
+def _add_gains_of_deep_leaves(
     plan: TreePlan,
     game: Game,
     units: TreeUnits,
@@ -475,7 +482,7 @@ def _add_deep(
     order: int,
     totals: NDArray[np.float64],
 ) -> None:
-    """Value single leaves at the patterns that occur; add to `totals` in place."""
+    """Add gains of deep leaves, at the patterns that occur, to `totals` in place."""
     keys = plan.column_keys(units, order)
     n_terms = len(terms(units.n_bits, order))
     for start in range(0, len(units), _DEEP_AT_ONCE):

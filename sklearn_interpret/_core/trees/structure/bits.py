@@ -45,7 +45,8 @@ class RowBits:
     codes : ndarray of shape (n_rows, m), int
         The rows' codes of some features.
     features : ndarray of shape (m,), intp, optional
-        Their features; splits on others cannot be evaluated. None means all.
+        Features of the columns; splits on other features cannot be evaluated. None
+        means all features.
     """
 
     def __init__(
@@ -89,20 +90,20 @@ class RowBits:
                 self._missing[int(j)] = table[-1] ^ table[-2]
             height = table_row[-1] + 1
 
-    def lefts(self, nodes: NDArray[np.intp]) -> NDArray[np.uint64]:
+    def left_rows(self, nodes: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Rows that would go to the left at inner nodes (m,): bits (m, n_words).
 
         Bits beyond the last row mean nothing.
         """
-        return self.lefts_at(self.ensemble.split_positions.take(nodes), nodes)
+        return self.left_rows_at(self.ensemble.split_positions.take(nodes), nodes)
 
-    def lefts_at(
+    def left_rows_at(
         self,
         positions: NDArray[np.integer],
         nodes: NDArray[np.integer],
         out: NDArray[np.uint64] | None = None,
     ) -> NDArray[np.uint64]:
-        """As :meth:`lefts`, for inner nodes whose `split_positions` are known.
+        """As :meth:`left_rows`, for inner nodes whose `split_positions` are known.
 
         A position past all codes, with any leaf as node, gives all rows.
         """
@@ -146,8 +147,8 @@ class _LeavesOfBit(NamedTuple):
 class LeafFinder:
     """Finds the leaf of each tree that rows reach, for many rows together.
 
-    The leaves of a tree are numbered; each bit of the number of the leaf that a row
-    reaches is whether it is in the union of the leaves with this bit.
+    The leaves of a tree are numbered. A bit of the number of a row's leaf says whether
+    the row reaches any of the leaves whose numbers have this bit.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ class LeafFinder:
         for nodes in trees.levels()[1:]:
             left, right = nodes[::2], nodes[1::2]
             splits = trees.parents[left]
-            at_splits, go_left = reached.take(splits, axis=0), bits.lefts(splits)
+            at_splits, go_left = reached.take(splits, axis=0), bits.left_rows(splits)
             go_left &= at_splits
             reached[left], reached[right] = go_left, at_splits ^ go_left
         number = np.zeros((trees.n_trees, len(codes)), dtype=self._dtype)
@@ -196,7 +197,7 @@ class LeafFinder:
 
 
 class Narrowing(NamedTuple):
-    """Conditions that hold only where their previous ones do, which come before."""
+    """Conditions that hold only where their previous conditions, listed earlier, do."""
 
     narrowed: slice
     previous: NDArray[np.intp]  # position of the previous condition of each
@@ -204,18 +205,19 @@ class Narrowing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """Conditions of some nodes, in an order in which any rows are compared.
+    """Conditions of some nodes, ordered for the comparison of any rows.
 
     Build it with :meth:`of_nodes`.
 
     Parameters
     ----------
     nodes : ndarray of shape (m,), intp
-        The nodes that name the conditions; those that are part of others first.
+        The nodes that name the conditions; conditions that are part of others first.
     parents : ndarray of shape (m,), intp
-        The nodes of the splits above them.
+        The splits above these nodes.
     sides : ndarray of shape (m, 1), uint64
-        Masks that turn the rows that go left into those that reach the node.
+        Masks by which ``xor`` turns the rows that go left at the split into the rows
+        that go to the node.
     narrowings : tuple of Narrowing
         Steps in which conditions are narrowed, in order.
     """
@@ -229,7 +231,7 @@ class Conditions:
     def of_nodes(
         cls, ensemble: TreeNodes, paths: TreePaths, nodes: NDArray[np.intp]
     ) -> Conditions:
-        """Conditions of nodes (m,), no roots, and with each its previous one."""
+        """Conditions of nodes (m,), which are no roots and include previous nodes."""
         position = np.full(ensemble.n_nodes, -1, dtype=np.intp)
         ordered, narrowings, n_before = [nodes[:0]], [], 0
         ready = nodes[paths.previous[nodes] < 0]
@@ -249,9 +251,9 @@ class Conditions:
         sides = np.where(right, _ALL, WORD.type(0))[:, None]
         return cls(nodes, parents, sides, tuple(narrowings))
 
-    def met(self, bits: RowBits) -> NDArray[np.uint64]:
+    def meeting_rows(self, bits: RowBits) -> NDArray[np.uint64]:
         """Rows that meet each condition: (m, n_words)."""
-        sets = bits.lefts(self.parents)
+        sets = bits.left_rows(self.parents)
         sets ^= self.sides
         sets[:, -1] &= bits.valid[-1]
         for narrowed, previous in self.narrowings:
@@ -277,9 +279,9 @@ def blocks_of_trees(ensemble: TreeNodes, most_nodes: int) -> list[NDArray[np.int
 def all_but_one_and_all(
     sets: NDArray[np.uint64], valid: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
-    """Rows in all of d sets but any one, and last those in all of them.
+    """Rows in all of d sets but one, for each of the d; and last the rows in all sets.
 
-    From sets (d, m, n_words) for m intersections; `valid` holds all rows. Returns
+    Takes sets (d, m, n_words) for m intersections, and all rows as `valid`; returns
     (d + 1, m, n_words).
     """
     d = len(sets)
@@ -288,10 +290,10 @@ def all_but_one_and_all(
     for s in range(d):
         np.bitwise_and(rows[s], sets[s], out=rows[s + 1])
     if d:
-        after = sets[-1].copy()
+        in_later_sets = sets[-1].copy()
         for s in range(d - 2, -1, -1):
-            rows[s] &= after
-            after &= sets[s]
+            rows[s] &= in_later_sets
+            in_later_sets &= sets[s]
     return rows
 
 

@@ -23,8 +23,8 @@ _MOST_PAIRS = 2**19
 # numpy more often, larger ones leave the cache.
 _PAIRS_IN_CACHE = 2**15
 # Rows from which, and largest mean number of nodes of a tree up to which, rows are
-# routed together as bits of words. The time of bits grows with the number of nodes,
-# that of single rows with the depth. The first is the number of bits of a word, the
+# routed together as bits of words. The time of bits grows with the number of nodes, the
+# time of single rows with the depth. The first is the number of bits of a word, the
 # second is chosen by hand.
 _MANY_ROWS = 64
 _MOST_NODES = 1000
@@ -43,7 +43,7 @@ class TreeEnsemble(TreeNodes):
     def apply_codes(self, codes: NDArray[np.integer]) -> NDArray[np.intp]:
         """Leaf that each row reaches in each tree, rows given by their codes."""
         leaves = np.empty((len(codes), self.n_trees), dtype=np.intp)
-        for rows, reached in self._routed(codes):
+        for rows, reached in self._route_in_blocks(codes):
             leaves[rows] = reached.T
         return leaves
 
@@ -54,15 +54,16 @@ class TreeEnsemble(TreeNodes):
     def raw_of_codes(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """Raw output of rows given by their codes."""
         outputs = np.empty((len(codes), self.n_outputs))
-        for rows, leaves in self._routed(codes, self.n_outputs):
+        for rows, leaves in self._route_in_blocks(codes, self.n_outputs):
             outputs[rows] = self.value.take(leaves, axis=0).sum(axis=0)
         return outputs + self.base
 
     @cached_property
     def _leaf_finder(self) -> LeafFinder:
+        """Finds the leaves of many rows together."""
         return LeafFinder(self)
 
-    def _routed(
+    def _route_in_blocks(
         self, codes: NDArray[np.integer], width: int = 1
     ) -> Iterator[tuple[slice, NDArray[np.intp]]]:
         """Yield slices of rows, and their leaves (n_trees, n)."""
@@ -108,9 +109,10 @@ class TreeEnsemble(TreeNodes):
         return np.column_stack([self.left, self.right]).ravel()
 
     def _any_missing(self, codes: NDArray[np.integer]) -> bool:
+        """Whether some row has a missing value."""
         return bool((codes == self.split_codes.missing).any())
 
-    def part(self, trees: slice, nodes: slice) -> TreeEnsemble:
+    def slice_trees(self, trees: slice, nodes: slice) -> TreeEnsemble:
         """Consecutive trees, with all their nodes; they compare the same codes."""
         codes = self.split_codes
         return replace(
@@ -200,18 +202,18 @@ def join_trees(
     n_nodes = sum(sizes)
     starts = np.cumsum([0, *sizes[:-1]], dtype=np.intp)[: len(trees)]
     offset = np.repeat(starts, sizes).astype(np.intp)
-    left = _column(trees, "left", np.intp)
-    right = _column(trees, "right", np.intp)
+    left = _join_column(trees, "left", np.intp)
+    right = _join_column(trees, "right", np.intp)
     is_leaf = left < 0
-    sets = [_table(tree.categories_left) for tree in trees]
-    known_tables = [_table(tree.categories_known) for tree in trees]
+    sets = [_as_table(tree.categories_left) for tree in trees]
+    known_tables = [_as_table(tree.categories_known) for tree in trees]
     first_set = np.cumsum([0, *map(len, sets)])[: len(trees)]
-    category_set = _column(trees, "category_set", np.intp)
+    category_set = _join_column(trees, "category_set", np.intp)
     categorical = (category_set >= 0) & ~is_leaf
     category_set = np.where(
         categorical, category_set + np.repeat(first_set, sizes).astype(np.intp), -1
     )
-    threshold = _column(trees, "threshold", np.float64)
+    threshold = _join_column(trees, "threshold", np.float64)
     value = np.zeros((n_nodes, len(base)))
     if trees:
         value[:] = np.concatenate([np.asarray(tree.value) for tree in trees])
@@ -219,14 +221,14 @@ def join_trees(
         roots=starts,
         left=np.where(is_leaf, -1, left + offset),
         right=np.where(is_leaf, -1, right + offset),
-        feature=np.where(is_leaf, -1, _column(trees, "feature", np.intp)),
+        feature=np.where(is_leaf, -1, _join_column(trees, "feature", np.intp)),
         threshold=np.where(is_leaf | categorical, np.nan, threshold),
-        missing_left=_column(trees, "missing_left", np.bool_) & ~is_leaf,
+        missing_left=_join_column(trees, "missing_left", np.bool_) & ~is_leaf,
         category_set=category_set,
-        categories_left=stacked_tables(sets),
-        categories_known=stacked_tables(known_tables),
+        categories_left=stack_tables(sets),
+        categories_known=stack_tables(known_tables),
         value=np.where(is_leaf[:, None], value, 0.0),
-        cover=_column(trees, "cover", np.float64),
+        cover=_join_column(trees, "cover", np.float64),
         base=base,
         n_features=int(n_features),
         precision=np.dtype(precision),
@@ -234,10 +236,10 @@ def join_trees(
     )
 
 
-def _column(trees: list[Tree], name: str, dtype: DTypeLike) -> NDArray[Any]:
+def _join_column(trees: list[Tree], name: str, dtype: DTypeLike) -> NDArray[Any]:
     """One field of all trees, one entry for each node: (n_nodes,)."""
     arrays = [getattr(tree, name) for tree in trees]
-    # Most are arrays already, of very many trees.
+    # In most ensembles all fields are arrays already: of many trees this is faster.
     if not all(isinstance(array, np.ndarray) and array.ndim for array in arrays):
         sizes = [len(tree.left) for tree in trees]
         if all(np.ndim(array) == 0 for array in arrays):  # one number for all nodes
@@ -254,12 +256,12 @@ def _column(trees: list[Tree], name: str, dtype: DTypeLike) -> NDArray[Any]:
 _NO_TABLE = np.zeros((0, 0), dtype=bool)
 
 
-def _table(rows: _Column) -> NDArray[np.bool_]:
+def _as_table(rows: _Column) -> NDArray[np.bool_]:
     """A category table: (n_sets, n_categories)."""
     return np.asarray(rows, dtype=bool) if len(rows) else _NO_TABLE
 
 
-def stacked_tables(tables: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+def stack_tables(tables: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
     """Tables of different width below each other."""
     width = max((table.shape[1] for table in tables), default=0)
     stacked = np.zeros((sum(map(len, tables)), width), dtype=bool)
@@ -271,7 +273,7 @@ def stacked_tables(tables: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
 
 
 def cover_shares(ensemble: TreeEnsemble) -> NDArray[np.float64]:
-    """Share of each node in its parent's cover; halves where there is none."""
+    """Share of each node in its parent's cover; halves where the parent has none."""
     parent_cover = ensemble.cover[ensemble.parents]
     halves = np.full(ensemble.n_nodes, 0.5)
     shares = np.divide(ensemble.cover, parent_cover, out=halves, where=parent_cover > 0)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.trees.structure.ensemble import NODE_FIELDS, stacked_tables
+from sklearn_interpret._core.trees.structure.ensemble import NODE_FIELDS, stack_tables
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import Tree, TreeEnsemble
 
 
-def without_unreached(tree: Tree) -> Tree:
+def drop_unreached_nodes(tree: Tree) -> Tree:
     """A tree of arrays without the nodes that no path from its root leads to.
 
-    Libraries leave such nodes behind where they prune. The others keep their order.
+    Libraries leave such nodes behind where they prune. Other nodes keep their order.
     """
     left, right = np.asarray(tree.left), np.asarray(tree.right)
     reached = np.zeros(len(left), dtype=np.bool_)
@@ -39,7 +39,7 @@ def without_unreached(tree: Tree) -> Tree:
     )
 
 
-def merged(ensembles: list[TreeEnsemble]) -> TreeEnsemble:
+def sum_ensembles(ensembles: list[TreeEnsemble]) -> TreeEnsemble:
     """The sum of ensembles over the same features and outputs.
 
     Where their comparisons differ (precision, strictness), the sum compares
@@ -55,7 +55,7 @@ def merged(ensembles: list[TreeEnsemble]) -> TreeEnsemble:
     nodes = np.cumsum([0, *(trees.n_nodes for trees in ensembles)])
     sets = np.cumsum([0, *map(len, tables)])
 
-    def shifted(name: str, offsets: NDArray[np.intp]) -> NDArray[np.intp]:
+    def shift_indices(name: str, offsets: NDArray[np.intp]) -> NDArray[np.intp]:
         """Indices of all ensembles, each raised by an offset; -1 stays."""
         indices = [getattr(trees, name) for trees in ensembles]
         offset = np.repeat(offsets[:-1], [len(index) for index in indices])
@@ -68,20 +68,18 @@ def merged(ensembles: list[TreeEnsemble]) -> TreeEnsemble:
     }
     return replace(
         first,
-        roots=shifted("roots", nodes),
-        left=shifted("left", nodes),
-        right=shifted("right", nodes),
-        category_set=shifted("category_set", sets),
-        categories_left=stacked_tables(tables),
-        categories_known=stacked_tables(
-            [trees.categories_known for trees in ensembles]
-        ),
+        roots=shift_indices("roots", nodes),
+        left=shift_indices("left", nodes),
+        right=shift_indices("right", nodes),
+        category_set=shift_indices("category_set", sets),
+        categories_left=stack_tables(tables),
+        categories_known=stack_tables([trees.categories_known for trees in ensembles]),
         base=np.sum([trees.base for trees in ensembles], axis=0),
         **columns,
     )
 
 
-def scaled(trees: TreeEnsemble, factor: float) -> TreeEnsemble:
+def scale_outputs(trees: TreeEnsemble, factor: float) -> TreeEnsemble:
     """The ensemble with its outputs multiplied by a number."""
     return replace(trees, value=trees.value * factor, base=trees.base * factor)
 
@@ -106,7 +104,7 @@ def with_features(
 
 
 def in_float64(trees: TreeEnsemble) -> TreeEnsemble:
-    """The same ensemble for inputs in float64, a number equal to the threshold left.
+    """The ensemble for inputs in float64; numbers equal to a threshold go to the left.
 
     Every threshold is replaced by the largest float64 that the old comparison sends to
     the left, so that no row changes its leaf.
@@ -114,10 +112,10 @@ def in_float64(trees: TreeEnsemble) -> TreeEnsemble:
     threshold = trees.threshold
     with np.errstate(over="ignore"):  # numbers past the largest one are infinite
         if trees.precision == np.float32:
-            largest = _rounded_down(threshold)  # float32 that goes to the left
+            largest = _round_down(threshold)  # float32 that goes to the left
             if trees.strict:
                 is_equal = largest.astype(np.float64) == threshold
-                largest = np.where(is_equal, _previous(largest), largest)
+                largest = np.where(is_equal, _previous_float32(largest), largest)
             threshold = _last_rounded_to(largest)
         elif trees.strict:
             threshold = np.nextafter(threshold, -np.inf)
@@ -126,20 +124,20 @@ def in_float64(trees: TreeEnsemble) -> TreeEnsemble:
     )
 
 
-def _previous(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The next smaller float32 of each."""
+def _previous_float32(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The next smaller float32 of each number."""
     return np.nextafter(numbers, np.float32(-np.inf))
 
 
-def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+def _round_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
     """The largest float32 up to each float64."""
     nearest = numbers.astype(np.float32)
     is_above = nearest.astype(np.float64) > numbers
-    return np.where(is_above, _previous(nearest), nearest)
+    return np.where(is_above, _previous_float32(nearest), nearest)
 
 
 def _last_rounded_to(numbers: NDArray[np.float32]) -> NDArray[np.float64]:
-    """The largest float64 that is cast to at most the float32, for each of them."""
+    """For each float32, the largest float64 that is cast to it or to less."""
     following = np.nextafter(numbers, np.float32(np.inf))
     # In place of infinity: the successor of the largest float32, if it had one.
     limit = 2.0**128

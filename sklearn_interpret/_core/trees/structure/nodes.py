@@ -22,11 +22,11 @@ class SplitCodes:
 
     - *a number*: how many of the feature's distinct thresholds lie below it, from 0 to
       ``len(thresholds[j])``. With ``rank`` the position of the split's threshold among
-      them, ``x <= threshold`` is ``code <= rank``. Where the ensemble is strict, those
-      equal to x count as below, and ``x < threshold`` is ``code <= rank`` likewise;
+      them, ``x <= threshold`` is ``code <= rank``. Where the ensemble is strict,
+      thresholds equal to x count as below, and ``x < threshold`` is ``code <= rank``;
     - *a category*: its position;
-    - *a missing value*: ``missing[j]``, the last code. So are NaN, and categories
-      that are negative or beyond all that any split knows.
+    - *a missing value*: ``missing[j]``, the last code. NaN are missing values, and
+      categories that are negative or that no split knows.
 
     The casts and comparisons are made here, once per value, as the ensemble's library
     makes them: in its precision, -0.0 equal to 0.0. All else works on codes: left at a
@@ -79,7 +79,7 @@ class SplitCodes:
         feature, threshold, category_set : ndarray of shape (n_nodes,)
             As in `TreeNodes`.
         categories_known : ndarray of shape (n_sets, n_categories), bool
-            As there.
+            As in `TreeNodes`.
         n_features : int
             Number of features.
         precision : numpy.dtype
@@ -131,7 +131,7 @@ class SplitCodes:
         side: Literal["left", "right"] = "right" if self.strict else "left"
         searches = [search_among(values, len(X), side) for values in self.thresholds]
         for start in range(0, len(X), AT_ONCE):
-            # Rows turned into columns while they are in the processor's cache.
+            # Rows are turned into columns while they are in the processor's cache.
             columns = np.ascontiguousarray(X[start : start + AT_ONCE].T)
             with np.errstate(over="ignore"):  # beyond float32 is infinite, as it should
                 numbers = columns.astype(self.precision, copy=False)
@@ -185,7 +185,8 @@ class TreeNodes:
     feature : ndarray of shape (n_nodes,), intp
         Feature that the node splits on, -1 at leaves.
     threshold : ndarray of shape (n_nodes,), float64
-        Of numeric splits; may be infinite. NaN at leaves and categorical splits.
+        Thresholds of numeric splits; may be infinite. NaN at leaves and categorical
+        splits.
     missing_left : ndarray of shape (n_nodes,), bool
         Where missing values go.
     category_set : ndarray of shape (n_nodes,), intp
@@ -345,7 +346,7 @@ class TreeNodes:
         left = codes <= self.split_codes.rank[nodes]
         if len(self.categories_left):
             sets = self.category_set[nodes]
-            # The code of missing values is past the table's end: treated below.
+            # The code of missing values is past the table's end, and is treated below.
             selected = np.flatnonzero(
                 (sets >= 0) & (codes < self.categories_left.shape[1])
             )

@@ -52,6 +52,8 @@ class PathContributions:
     @property
     def row_bytes(self) -> int:
         """Approximate memory that a row needs."""
+        # 8 bytes for each number: contributions and leaves, twice; and for each step of
+        # the paths of a pass its leaf, node, column and parent, and its changes.
         steps = _TREES_OF_PASS * (self.ensemble.depth.max(initial=0) + 1)
         numbers = self.n_columns * self.ensemble.n_outputs + self.ensemble.n_trees
         return 8 * (2 * numbers + steps * (4 + self.ensemble.n_outputs))

@@ -13,7 +13,7 @@ from sklearn_interpret._core.trees.structure.nodes import TreeNodes
 
 
 class _ConditionLists(NamedTuple):
-    """Conditions of all nodes: those of a node by slot stand `strides` apart."""
+    """Conditions of all nodes; entries of one node, by slot, are `strides` apart."""
 
     starts: NDArray[np.intp]  # (n_nodes,): position of each node's first condition
     strides: NDArray[np.intp]  # (n_nodes,)
@@ -39,10 +39,11 @@ class TreePaths:
     player : ndarray of shape (n_nodes,), intp
         Player of the split *above* each node, -1 at roots.
     previous : ndarray of shape (n_nodes,), intp
-        The node above with the same player, whose condition is part of this one's;
-        -1 where there is none.
+        The node above whose condition, on the same player, is part of this node's
+        condition; -1 where there is none.
     slot : ndarray of shape (n_nodes,), intp
-        Position of the node's condition among those of any node below; -1 at roots.
+        Position of the node's condition among the conditions of any node below it; -1
+        at roots.
     n_conditions : ndarray of shape (n_nodes,), intp
         How many conditions each node needs.
     n_players : int
@@ -76,7 +77,8 @@ class TreePaths:
         player, previous, slot = (np.full(shape, -1, dtype=np.intp) for _ in range(3))
         n_conditions = np.zeros(shape, dtype=np.intp)
         splits = ensemble.roots[~ensemble.is_leaf[ensemble.roots]]
-        # Conditions of the splits of a level, and their players, by slot; -1 behind.
+        # Conditions of the splits of a level, and their players, by slot; -1 in slots
+        # that a split does not have.
         split_conditions, split_players = np.empty((2, 0, len(splits)), dtype=np.int32)
         while len(splits):
             new_player = players[ensemble.feature[splits]].astype(np.int32)
@@ -125,13 +127,13 @@ class TreePaths:
     def conditions(self) -> NDArray[np.int32]:
         """Conditions of all nodes, each named by its node.
 
-        Level by level, those in the first slots first. Those of a node's parent are in
-        the same slots, one of them replaced by the node itself, or the node behind
-        them.
+        They are ordered by level, then by slot. A node has the conditions of its parent
+        in the same slots, except that the node's own condition replaces one of them or
+        has the next slot.
         """
         return self._lists.conditions
 
-    def of_nodes(self, nodes: NDArray[np.intp]) -> NDArray[np.int32]:
+    def conditions_by_slot(self, nodes: NDArray[np.intp]) -> NDArray[np.int32]:
         """Conditions (d, m) by slot of nodes (m,) that all need d of them."""
         d = self.n_conditions[nodes[0]] if len(nodes) else 0
         starts, strides, conditions = self._lists
@@ -140,7 +142,7 @@ class TreePaths:
     def conditions_of(
         self, nodes: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """Conditions of any nodes, by slot: position of its node, and name, of each."""
+        """All conditions of nodes: for each the position in `nodes`, and its name."""
         counts = self.n_conditions[nodes]
         node_position = np.repeat(np.arange(len(nodes)), counts)
         slot = np.arange(len(node_position)) - np.repeat(
@@ -160,14 +162,17 @@ class TreePaths:
         inner = np.flatnonzero(~ensemble.is_leaf)
         high[ensemble.left[inner]] = ensemble.split_codes.rank[inner]
         low[ensemble.right[inner]] = ensemble.split_codes.rank[inner] + 1
-        for nodes, previous in self.merged:
+        for nodes, previous in self.narrowing_steps:
             low[nodes] = np.maximum(low[nodes], low[previous])
             high[nodes] = np.minimum(high[nodes], high[previous])
         return low, high
 
     @cached_property
-    def merged(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Nodes and their previous ones, the latter themselves merged before."""
+    def narrowing_steps(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Steps that narrow conditions to their previous ones: nodes, previous nodes.
+
+        The conditions of the previous nodes are narrowed in earlier steps.
+        """
         steps = []
         ready = self.previous < 0
         nodes = np.flatnonzero(~ready)
@@ -185,7 +190,7 @@ def _lists_of_children(
     slot: NDArray[np.intp],
     entry: NDArray[np.integer],
 ) -> NDArray[np.int32]:
-    """Lists (n_slots, m) of children: their parents' with one entry replaced."""
+    """Lists (n_slots, m) of children: the parents' lists with one entry replaced."""
     n_slots = max(len(lists), slot.max(initial=-1) + 1)
     of_children = np.full((n_slots, len(parent)), -1, dtype=np.int32)
     lists.take(parent, axis=1, out=of_children[: len(lists)], mode="clip")

@@ -72,7 +72,7 @@ def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     """Read a fitted CatBoost model."""
     if not estimator.is_fitted():
         raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet.")
-    content = _exported(estimator)
+    content = _export_json(estimator)
     loss = content["model_info"]["params"]["loss_function"]["type"]
     features = content["features_info"]["float_features"]
     columns = np.array([f["flat_feature_index"] for f in features], dtype=np.intp)
@@ -80,10 +80,11 @@ def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     base = np.ravel(np.asarray(bias, dtype=np.float64))
     missing_left = np.array([f["nan_value_treatment"] != "AsTrue" for f in features])
     trees = [
-        _symmetric_tree(tree, len(base), scale, missing_left)
+        _read_symmetric_tree(tree, len(base), scale, missing_left)
         for tree in content.get("oblivious_trees", ())
     ] + [
-        _tree(tree, len(base), scale, missing_left) for tree in content.get("trees", ())
+        _read_tree(tree, len(base), scale, missing_left)
+        for tree in content.get("trees", ())
     ]
     ensemble = join_trees(trees, base=base, n_features=len(columns), precision=_SINGLE)
     return tree_model.TreeModel(
@@ -107,7 +108,7 @@ def _read_ranker(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     )
 
 
-def _exported(estimator: BaseEstimator) -> dict[str, Any]:
+def _export_json(estimator: BaseEstimator) -> dict[str, Any]:
     """The model's JSON form."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
@@ -115,7 +116,7 @@ def _exported(estimator: BaseEstimator) -> dict[str, Any]:
         return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _split(split: dict[str, Any]) -> tuple[int, float]:
+def _read_split(split: dict[str, Any]) -> tuple[int, float]:
     """Feature and border of a numeric split; other splits are refused."""
     kind = split["split_type"]
     if kind != "FloatFeature":
@@ -126,7 +127,7 @@ def _split(split: dict[str, Any]) -> tuple[int, float]:
     return split["float_feature_index"], split["border"]
 
 
-def _symmetric_tree(
+def _read_symmetric_tree(
     tree: dict[str, Any], n_outputs: int, scale: float, missing_left: NDArray[np.bool_]
 ) -> Tree:
     """An oblivious tree: all nodes of a level share a split; the root's is the last.
@@ -134,7 +135,7 @@ def _symmetric_tree(
     Bit i of a leaf's number is set if split i sent the row to the right. `missing_left`
     says whether missing values of each feature go left.
     """
-    splits = [_split(split) for split in reversed(tree["splits"] or ())]
+    splits = [_read_split(split) for split in reversed(tree["splits"] or ())]
     depth = len(splits)
     first_leaf, n_leaves = 2**depth - 1, 2**depth
     node = np.arange(first_leaf)
@@ -170,10 +171,10 @@ class _Node(NamedTuple):
     threshold: float | np.float32 = 0.0
 
 
-def _tree(
+def _read_tree(
     tree: dict[str, Any], n_outputs: int, scale: float, missing_left: NDArray[np.bool_]
 ) -> Tree:
-    """A tree of any shape, as grown by leaf or by depth; see `_symmetric_tree`."""
+    """A tree of any shape, as grown by leaf or by depth; see `_read_symmetric_tree`."""
     nodes: list[_Node | None] = []
 
     def append(json_node: dict[str, Any]) -> tuple[int, _Node]:
@@ -184,7 +185,7 @@ def _tree(
             value = scale * np.ravel(json_node["value"])
             node = _Node(value, json_node["weight"])
         else:
-            feature, border = _split(json_node["split"])
+            feature, border = _read_split(json_node["split"])
             left, left_node = append(json_node["left"])
             right, right_node = append(json_node["right"])
             cover = left_node.cover + right_node.cover

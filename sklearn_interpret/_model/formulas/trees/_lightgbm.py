@@ -71,7 +71,7 @@ class LightGBMEncoder:
     levels: tuple[tuple[Any, ...], ...]
 
     def __call__(self, X: Any) -> NDArray[np.float64]:
-        numbers = self._numbers(X)
+        numbers = self._as_float64(X)
         numbers[np.abs(numbers) <= _ZERO] = 0.0
         for column in self.zero_is_missing:
             numbers[numbers[:, column] == 0, column] = np.nan
@@ -81,7 +81,7 @@ class LightGBMEncoder:
             )
         return numbers
 
-    def _numbers(self, X: Any) -> NDArray[np.float64]:
+    def _as_float64(self, X: Any) -> NDArray[np.float64]:
         """Rows as float64, always a copy."""
         if tree_model.is_frame(X):
             columns = tree_model.column_numbers(
@@ -113,7 +113,7 @@ class LightGBMEncoder:
 def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     """Read a fitted LGBMModel."""
     booster = estimator.booster_  # raises if it is not fitted
-    header, blocks = _parsed(booster.model_to_string())
+    header, blocks = _parse_model(booster.model_to_string())
     n_outputs = int(header["num_tree_per_iteration"])
     if any(int(block.get("is_linear", 0)) for block in blocks):
         raise UnreadableModelError("its leaves hold linear models (linear_tree=True).")
@@ -123,14 +123,14 @@ def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     )
     encoder = LightGBMEncoder(
         n_columns=n_columns,
-        zero_is_missing=_zero_columns(blocks),
+        zero_is_missing=_columns_with_zero_missing(blocks),
         listed=listed,
         levels=tuple(map(tuple, booster.pandas_categorical or ())),
     )
     is_mean = "average_output" in header  # boosting_type="rf"
     weight = n_outputs / len(blocks) if is_mean else 1.0
     trees = [
-        _tree(block, i % n_outputs, n_outputs, weight, listed)
+        _read_tree(block, i % n_outputs, n_outputs, weight, listed)
         for i, block in enumerate(blocks)
     ]
     ensemble = join_trees(
@@ -145,29 +145,29 @@ def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
         columns=np.arange(n_columns),
         n_columns=n_columns,
         cover="rows",
-        **_methods(_response(estimator, header.get("objective")), is_mean),
+        **_with_sum_method(_link_fields(estimator, header.get("objective")), is_mean),
     )
 
 
-def _parsed(text: str) -> tuple[_Fields, list[_Fields]]:
+def _parse_model(text: str) -> tuple[_Fields, list[_Fields]]:
     """Fields of the header, and of each tree."""
     trees, _, _ = text.partition("\nend of trees")
     header, *blocks = trees.split("\nTree=")
-    return _fields(header), [_fields(block) for block in blocks]
+    return _parse_fields(header), [_parse_fields(block) for block in blocks]
 
 
-def _fields(block: str) -> _Fields:
+def _parse_fields(block: str) -> _Fields:
     """Fields of a block, whose lines are name=value."""
     pairs = (line.partition("=") for line in block.splitlines())
     return {name: value for name, _, value in pairs}
 
 
-def _array(block: _Fields, name: str, dtype: type) -> NDArray[Any]:
+def _parse_numbers(block: _Fields, name: str, dtype: type) -> NDArray[Any]:
     """Numbers of a field; none where there is no such field."""
     return np.array(block.get(name, "").split(), dtype=np.float64).astype(dtype)
 
 
-def _response(estimator: BaseEstimator, objective: str | None) -> dict[str, Any]:
+def _link_fields(estimator: BaseEstimator, objective: str | None) -> dict[str, Any]:
     """Fields of TreeModel for the link from raw scores to responses."""
     name, *options = objective.split() if objective else [""]
     link = _LINKS.get(name)
@@ -182,7 +182,7 @@ def _response(estimator: BaseEstimator, objective: str | None) -> dict[str, Any]
     return fields
 
 
-def _methods(response: dict[str, Any], is_mean: bool) -> dict[str, Any]:
+def _with_sum_method(response: dict[str, Any], is_mean: bool) -> dict[str, Any]:
     """The fields, with those of the method that returns the sum of the trees.
 
     `raw_score=True` returns the sum also where a response is the mean of the trees.
@@ -210,16 +210,16 @@ class _Splits(NamedTuple):
     @classmethod
     def of_block(cls, block: _Fields) -> _Splits:
         """The splits of a tree's block."""
-        decision = _array(block, "decision_type", np.intp)
+        decision = _parse_numbers(block, "decision_type", np.intp)
         return cls(
-            _array(block, "split_feature", np.intp),
+            _parse_numbers(block, "split_feature", np.intp),
             (decision >> 2) & 3,
             (decision & _DEFAULT_LEFT) > 0,
             (decision & _CATEGORICAL) > 0,
         )
 
 
-def _zero_columns(blocks: list[_Fields]) -> tuple[int, ...]:
+def _columns_with_zero_missing(blocks: list[_Fields]) -> tuple[int, ...]:
     """Columns in which zero means missing."""
     answers: dict[int, set[bool]] = {}  # of all splits on each column
     for block in blocks:
@@ -239,9 +239,9 @@ def _zero_columns(blocks: list[_Fields]) -> tuple[int, ...]:
 
 def _category_splits(block: _Fields) -> Iterator[tree_model.CategorySplit]:
     """Yield categorical splits: node, column, and categories that go left."""
-    boundaries = _array(block, "cat_boundaries", np.intp)
-    words = _array(block, "cat_threshold", np.uint32).astype("<u4")
-    set_index = _array(block, "threshold", np.float64)
+    boundaries = _parse_numbers(block, "cat_boundaries", np.intp)
+    words = _parse_numbers(block, "cat_threshold", np.uint32).astype("<u4")
+    set_index = _parse_numbers(block, "threshold", np.float64)
     splits = _Splits.of_block(block)
     for node in np.flatnonzero(splits.categorical).tolist():
         start, stop = boundaries[int(set_index[node]) :][:2]
@@ -250,7 +250,7 @@ def _category_splits(block: _Fields) -> Iterator[tree_model.CategorySplit]:
         yield tree_model.CategorySplit(node, column, np.flatnonzero(bits))
 
 
-def _tree(
+def _read_tree(
     block: _Fields,
     output: int,
     n_outputs: int,
@@ -263,18 +263,18 @@ def _tree(
     leaves = np.full(n_leaves, -1)
 
     def children(name: str) -> NDArray[np.intp]:
-        child = _array(block, name, np.intp)  # ~k for leaf k
+        child = _parse_numbers(block, name, np.intp)  # ~k for leaf k
         return np.append(np.where(child < 0, n_inner + ~child, child), leaves)
 
-    threshold = _array(block, "threshold", np.float64)
+    threshold = _parse_numbers(block, "threshold", np.float64)
     # Where missing values do not occur, NaN counts as zero.
     missing_left = np.where(
         splits.missing_type == _NO_MISSING, threshold >= 0, splits.default_left
     )
     missing_left &= ~splits.categorical
     value = np.zeros((n_inner + n_leaves, n_outputs))
-    value[n_inner:, output] = weight * _array(block, "leaf_value", np.float64)
-    counts = _array(block, "leaf_count", np.float64)
+    value[n_inner:, output] = weight * _parse_numbers(block, "leaf_value", np.float64)
+    counts = _parse_numbers(block, "leaf_count", np.float64)
     counts = np.resize(counts, n_leaves) if len(counts) else np.zeros(n_leaves)
     sets, left_sets = tree_model.category_table(
         _category_splits(block), listed, n_inner
@@ -286,7 +286,7 @@ def _tree(
         feature=np.append(splits.feature, leaves),
         threshold=np.append(threshold, np.zeros(n_leaves)),
         value=value,
-        cover=np.append(_array(block, "internal_count", np.float64), counts),
+        cover=np.append(_parse_numbers(block, "internal_count", np.float64), counts),
         missing_left=np.append(missing_left, np.zeros(n_leaves, dtype=bool)),
         category_set=np.append(sets, leaves),
         categories_left=table,

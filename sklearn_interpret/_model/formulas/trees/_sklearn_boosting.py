@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def _scores_of(estimator: BaseEstimator, k: int) -> dict[str, Any]:
+def _score_fields(estimator: BaseEstimator, k: int) -> dict[str, Any]:
     """Fields of `TreeModel` about the raw scores of a classifier or regressor."""
     if not hasattr(estimator, "classes_"):
         return {"raw_method": "predict", "response_method": "predict"}
@@ -78,9 +78,9 @@ def _read_boosting(
         # The raw score of the exponential loss is half the log-odds.
         link_scale=2.0 if estimator.loss == "exponential" else 1.0,
         tied_class=1,
-        **_scores_of(estimator, k),
+        **_score_fields(estimator, k),
     )
-    return model if constant is not None else _with_start(model, estimator, read)
+    return model if constant is not None else _add_start(model, estimator, read)
 
 
 def _constant_start(estimator: BaseEstimator) -> NDArray[np.float64] | None:
@@ -94,7 +94,7 @@ def _constant_start(estimator: BaseEstimator) -> NDArray[np.float64] | None:
     return estimator._raw_predict_init(row)[0]
 
 
-def _with_start(
+def _add_start(
     model: TreeModel,
     estimator: BaseEstimator,
     read: Callable[[BaseEstimator], TreeModel],
@@ -106,20 +106,20 @@ def _with_start(
             f"it starts from the log-odds of {type(start).__name__}, which are not a "
             "sum of trees; init=None and init='zero' are constants."
         )
-    first = read_part("init", start, read)
-    if first.response_method != "predict" or first.link != "identity":
+    init = read_part("init", start, read)
+    if init.response_method != "predict" or init.link != "identity":
         raise UnreadableModelError(
             f"it starts from {type(start).__name__}, whose predictions are not a "
             "plain sum of trees."
         )
-    if isinstance(first.encoder, ArrayEncoder | TransformerEncoder):
+    if isinstance(init.encoder, ArrayEncoder | TransformerEncoder):
         # Boosting casts the rows to float32 before `init` gets them. The output of a
         # pipeline's steps keeps double precision.
-        trees = in_float64(first.ensemble) if first.ensemble.strict else first.ensemble
-        first = replace(first, ensemble=replace(trees, precision=PRECISION))
+        trees = in_float64(init.ensemble) if init.ensemble.strict else init.ensemble
+        init = replace(init, ensemble=replace(trees, precision=PRECISION))
     cast = ArrayEncoder(estimator.n_features_in_, PRECISION)
     return sum_of_models(
-        [Member(first, preprocess=cast), Member(model)],
+        [Member(init, preprocess=cast), Member(model)],
         n_columns=model.n_columns,
         n_outputs=1,
         raw_method=model.raw_method,
@@ -139,11 +139,10 @@ _LINKS = {
 def _read_hist_boosting(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     base = np.ravel(estimator._baseline_prediction)
-    known_categories, set_of_column = (
-        estimator._bin_mapper.make_known_categories_bitsets()
-    )
+    bitsets, set_of_column = estimator._bin_mapper.make_known_categories_bitsets()
+    known_categories = _bool_table(bitsets)
     trees = [
-        _hist_tree(predictor, output, len(base), _bits(known_categories), set_of_column)
+        _hist_tree(predictor, output, len(base), known_categories, set_of_column)
         for iteration in estimator._predictors
         for output, predictor in enumerate(iteration)
     ]
@@ -153,7 +152,7 @@ def _read_hist_boosting(estimator: BaseEstimator, _: object) -> TreeModel:
     )
     encoder, columns = _hist_encoder(estimator)
     link = _LINKS.get(type(estimator._loss.link).__name__)
-    scores = _scores_of(estimator, len(base))
+    scores = _score_fields(estimator, len(base))
     if "classes" not in scores and link != "identity":
         scores["raw_method"] = None
     return TreeModel(
@@ -177,7 +176,7 @@ def _hist_tree(
     leaf = nodes["is_leaf"].astype(bool)
     categorical = nodes["is_categorical"].astype(bool) & ~leaf
     sets = np.where(categorical, nodes["bitset_idx"].astype(np.intp), -1)
-    left_bits = _bits(predictor.raw_left_cat_bitsets)
+    left_bits = _bool_table(predictor.raw_left_cat_bitsets)
     known_bits = np.zeros_like(left_bits)
     feature = nodes["feature_idx"][categorical]
     known_bits[sets[categorical]] = known_categories[set_of_column[feature]]
@@ -198,7 +197,7 @@ def _hist_tree(
     )
 
 
-def _bits(bitsets: NDArray[Any]) -> NDArray[np.bool_]:
+def _bool_table(bitsets: NDArray[Any]) -> NDArray[np.bool_]:
     """Bit sets of 32-bit words as a table of bool, one row per set."""
     words = np.ascontiguousarray(bitsets, dtype="<u4")
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")

@@ -54,11 +54,11 @@ class Member:
     model : TreeModel
         Model of the member.
     weight : float
-        Its weight in the sum.
+        Weight of the member in the sum.
     columns : ndarray of int, optional
-        Input columns of the member; all by default.
+        Input columns of the member; all columns by default.
     outputs : ndarray of int, optional
-        Positions of its outputs among those of the sum; the same by default.
+        Positions of its outputs among the outputs of the sum; by default in order.
     preprocess : callable, optional
         How the sum transforms the rows for the member, unless they are plain numbers;
         hashable.
@@ -72,7 +72,7 @@ class Member:
 
 
 def read_part(role: str, estimator: BaseEstimator, read: _Reader) -> TreeModel:
-    """Read a model that is part of another; an error names it and its role."""
+    """Read a model that is part of another model; an error names its class and role."""
     try:
         return read(estimator)
     except UnreadableModelError as error:
@@ -85,12 +85,12 @@ def read_part(role: str, estimator: BaseEstimator, read: _Reader) -> TreeModel:
 def sum_of_models(
     members: Sequence[Member], *, n_columns: int, n_outputs: int, **fields: Any
 ) -> TreeModel:
-    """The weighted sum of `Member` models as one TreeModel with these fields.
+    """The weighted sum of `Member` models as one TreeModel; `fields` are its others.
 
     Members that compare plain numbers share the columns as their features. Each other
     encoder adds its own features.
     """
-    ensembles = [_weighted(member, n_outputs) for member in members]
+    ensembles = [_scale_member(member, n_outputs) for member in members]
     comparisons = {(trees.precision, trees.strict) for trees in ensembles}
     if len(comparisons) > 1:
         ensembles = [joining.in_float64(trees) for trees in ensembles]
@@ -106,7 +106,7 @@ def sum_of_models(
     encoders = tuple(starts)
     covers = {member.model.cover for member in members}
     return TreeModel(
-        ensemble=joining.merged(
+        ensemble=joining.sum_ensembles(
             [
                 joining.with_features(
                     trees, starts[block.encoder] + block.positions, len(columns)
@@ -126,9 +126,9 @@ def sum_of_models(
     )
 
 
-def _weighted(member: Member, n_outputs: int) -> TreeEnsemble:
+def _scale_member(member: Member, n_outputs: int) -> TreeEnsemble:
     """The trees of a member with its weight, and its outputs among those of the sum."""
-    trees = joining.scaled(member.model.ensemble, member.weight)
+    trees = joining.scale_outputs(member.model.ensemble, member.weight)
     if member.outputs is None:
         return trees
     return joining.with_outputs(trees, member.outputs, n_outputs)
@@ -139,7 +139,7 @@ class _FeatureBlock(NamedTuple):
 
     encoder: _Encoder
     columns: NDArray[np.intp]  # the input column of each feature
-    positions: NDArray[np.intp]  # of the features of a member's trees among these
+    positions: NDArray[np.intp]  # in the block, of the features of a member's trees
 
 
 def _feature_block(
@@ -167,7 +167,7 @@ def _sum_by_method(
     *,
     n_columns: int,
 ) -> TreeModel:
-    """The sum of members, by the first method for which each is a sum of trees."""
+    """The sum of members, by the first method that is a sum of trees in each member."""
     models = [member.model for member in members]
     sums = [name for name in methods if all(_is_sum_of_trees(m, name) for m in models)]
     if not sums:
@@ -207,13 +207,14 @@ def _read_bagging(estimator: BaseEstimator, read: _Reader) -> TreeModel:
     ):
         model = read_part("member", member, read)
         # Members get frames as arrays, and classes as positions.
-        votes = model.response_method == "predict_proba" and model.link == "identity"
+        has_shares = model.response_method == "predict_proba"
+        has_shares &= model.link == "identity"
         members.append(
             Member(
                 model,
                 weight=1 / len(estimator.estimators_),
                 columns=np.asarray(columns),
-                outputs=np.asarray(model.classes) if votes else None,
+                outputs=np.asarray(model.classes) if has_shares else None,
                 preprocess=tree_model.ColumnSelector(tuple(columns)),
             )
         )
@@ -255,7 +256,7 @@ def _read_voting(estimator: BaseEstimator, read: _Reader) -> TreeModel:
 
 
 def _read_ada_classifier(estimator: BaseEstimator, _: object) -> TreeModel:
-    """Votes of trees: the weight for a leaf's class, -weight / (K - 1) for the others.
+    """Votes of trees: weight for a leaf's class, -weight / (K - 1) for other classes.
 
     J. Zhu, H. Zou, S. Rosset and T. Hastie (2009). Multi-class AdaBoost.
     """

@@ -91,7 +91,7 @@ def plain_model(
     )
 
 
-def _averaged(estimator: BaseEstimator, members: list[BaseEstimator]) -> TreeModel:
+def _mean_of_trees(estimator: BaseEstimator, members: list[BaseEstimator]) -> TreeModel:
     """The mean of the trees, which the estimator predicts."""
     values = [node_outputs(member) / len(members) for member in members]
     trees = list(map(tree_of, members, values))
@@ -103,12 +103,12 @@ def _averaged(estimator: BaseEstimator, members: list[BaseEstimator]) -> TreeMod
 
 def _read_tree(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
-    return _averaged(estimator, [estimator])
+    return _mean_of_trees(estimator, [estimator])
 
 
 def _read_forest(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
-    return _averaged(estimator, estimator.estimators_)
+    return _mean_of_trees(estimator, estimator.estimators_)
 
 
 def _read_isolation_forest(estimator: BaseEstimator, _: object) -> TreeModel:

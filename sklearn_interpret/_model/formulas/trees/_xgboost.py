@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
-from sklearn_interpret._core.trees.structure.joining import without_unreached
+from sklearn_interpret._core.trees.structure.joining import drop_unreached_nodes
 from sklearn_interpret._model.formulas.formula_class import ModelClass
 from sklearn_interpret._model.formulas.trees.tree_model import (
     ArrayEncoder,
@@ -111,8 +111,8 @@ def _label_positions(
     """
     is_category = str(dtype) == "category"
     if levels is None:  # fitted on arrays, or by an old version: by position
-        return _positions(dtype.categories) if is_category else None
-    positions = _positions(levels)
+        return _position_of_each(dtype.categories) if is_category else None
+    positions = _position_of_each(levels)
     if not isinstance(levels[0], bytes):
         return positions
     if is_category:
@@ -123,7 +123,7 @@ def _label_positions(
     return {text.decode(errors="replace"): i for text, i in positions.items()}
 
 
-def _positions(labels: Iterable[Any]) -> dict[Any, Any]:
+def _position_of_each(labels: Iterable[Any]) -> dict[Any, Any]:
     """The position of each label."""
     return {label: position for position, label in enumerate(labels)}
 
@@ -160,12 +160,12 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
     forest = (gradient_booster["gbtree"] if is_dart else gradient_booster)["model"]
     blocks = forest["trees"][: _n_trees_in_use(estimator, forest)]
     weights = gradient_booster["weight_drop"] if is_dart else np.ones(len(blocks))
-    base = _base(learner)
+    base = _base_margins(learner)
     n_columns = int(learner["learner_model_param"]["num_feature"])
     listed = listed_categories(chain.from_iterable(map(_category_splits, blocks)))
     # Blocks stop at the best iteration, outputs and weights are those of all trees.
     trees = [
-        _tree(block, output, len(base), np.float32(weight), listed)
+        _read_tree(block, output, len(base), np.float32(weight), listed)
         for block, output, weight in zip(
             blocks, forest["tree_info"], weights, strict=False
         )
@@ -174,7 +174,7 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
         ensemble=join_trees(
             trees, base=base, n_features=n_columns, precision=_SINGLE, strict=True
         ),
-        encoder=_encoder(estimator, forest, listed, n_columns),
+        encoder=_make_encoder(estimator, forest, listed, n_columns),
         columns=np.arange(n_columns),
         n_columns=n_columns,
         raw_method="predict",
@@ -186,7 +186,7 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
     return model
 
 
-def _encoder(
+def _make_encoder(
     estimator: BaseEstimator,
     forest: dict[str, Any],
     listed: tuple[ListedCategories, ...],
@@ -197,7 +197,7 @@ def _encoder(
     return XGBoostEncoder(
         ArrayEncoder(n_columns, _SINGLE, absent=np.nan, missing=missing),
         listed,
-        _levels(forest, n_columns),
+        _training_levels(forest, n_columns),
     )
 
 
@@ -221,7 +221,7 @@ def _n_trees_in_use(estimator: BaseEstimator, forest: dict[str, Any]) -> int:
     return forest["iteration_indptr"][rounds]
 
 
-def _base(learner: dict[str, Any]) -> NDArray[np.float64]:
+def _base_margins(learner: dict[str, Any]) -> NDArray[np.float64]:
     """Margin of each output before the first tree."""
     parameters = learner["learner_model_param"]
     n_outputs = int(parameters["num_class"]), int(parameters.get("num_target", 1))
@@ -233,14 +233,14 @@ def _base(learner: dict[str, Any]) -> NDArray[np.float64]:
     return np.resize(scores, max(*n_outputs, 1)).astype(np.float64)
 
 
-def _levels(
+def _training_levels(
     forest: dict[str, Any], n_columns: int
 ) -> tuple[tuple[Any, ...] | None, ...]:
     """Labels of the training frame's categories by column; None without any."""
     columns = forest.get("cats", {}).get("enc", [])
     if not columns:
         return (None,) * n_columns
-    levels = tuple(map(_labels, columns))
+    levels = tuple(map(_labels_of_column, columns))
     if any(len(set(level or ())) < len(level or ()) for level in levels):
         raise UnreadableModelError(
             "it has categories whose names XGBoost cannot distinguish (not ASCII)."
@@ -248,7 +248,7 @@ def _levels(
     return levels
 
 
-def _labels(column: dict[str, Any]) -> tuple[Any, ...] | None:
+def _labels_of_column(column: dict[str, Any]) -> tuple[Any, ...] | None:
     """Labels of a column's categories, texts as bytes; None without any."""
     values = column["values"]
     if "offsets" not in column:
@@ -273,7 +273,7 @@ def _category_splits(block: dict[str, Any]) -> Iterator[CategorySplit]:
         yield CategorySplit(node, block["split_indices"][node], categories)
 
 
-def _tree(
+def _read_tree(
     block: dict[str, Any],
     output: int,
     n_outputs: int,
@@ -302,7 +302,7 @@ def _tree(
         categories_left=~go_right,
         categories_known=np.ones_like(go_right),
     )
-    return without_unreached(tree)
+    return drop_unreached_nodes(tree)
 
 
 def _leaf_vectors(

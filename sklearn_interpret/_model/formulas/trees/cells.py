@@ -71,7 +71,7 @@ class TreeCells:
     model : TreeModel
         The model.
     ensemble : TreeEnsemble
-        Its trees, with the outputs wanted.
+        Trees of the model, with the outputs of the target.
     problem : SearchProblem
         Known rows.
     """
@@ -88,9 +88,11 @@ class TreeCells:
         for j in range(model.n_columns):
             intervals = None
             if not self.actionability.categorical[j]:
-                intervals = self._intervals(j, boundaries.get(j), values[:, j], codes)
+                intervals = self._split_number(
+                    j, boundaries.get(j), values[:, j], codes
+                )
             self.ordered.append(intervals is not None)
-            cells = intervals or self._points(j, values[:, j])
+            cells = intervals or self._list_points(j, values[:, j])
             self.low.append(cells.low)
             self.high.append(cells.high)
             self.cell_codes.append(cells.codes)
@@ -105,7 +107,7 @@ class TreeCells:
         """Codes of rows as the trees compare them."""
         return self.ensemble.codes(self.model.encode(rows.native))
 
-    def _features(self, j: int) -> NDArray[np.intp]:
+    def _features_of_column(self, j: int) -> NDArray[np.intp]:
         """The features that the trees make of a column."""
         return np.flatnonzero(self.model.columns == j)
 
@@ -117,8 +119,8 @@ class TreeCells:
     ) -> NDArray[np.integer]:
         """Codes of a known row with one number replaced; -1 where the model refuses.
 
-        Of each value (n,) in its column (n,), the codes of one or more features of the
-        column, (n, k).
+        For each value (n,) in its column (n,), the codes (n, k) of k features of this
+        column.
         """
         n = len(values)
         if not n:
@@ -163,13 +165,13 @@ class TreeCells:
         if not thresholds:
             return {}
         column, feature, rank = np.array(thresholds).T
-        grids = {j: self._grid(j) for j in np.unique(column).tolist()}
+        grids = {j: self._grid_of_column(j) for j in np.unique(column).tolist()}
         low, high = np.array([grids[j].ends for j in column.tolist()]).T
         lowest, highest = (
-            self._codes_on(grids, column, ends, feature) for ends in (low, high)
+            self._codes_on_grids(grids, column, ends, feature) for ends in (low, high)
         )
         is_between = (lowest <= rank) & (highest > rank)
-        guesses = self._near_thresholds(grids, column, feature, rank)
+        guesses = self._positions_near_thresholds(grids, column, feature, rank)
         active = np.flatnonzero(is_between)
         while len(active):
             start, stop = low[active], high[active]
@@ -178,7 +180,7 @@ class TreeCells:
             if guesses:
                 guess = guesses.pop()[active]
                 middle = np.where((start < guess) & (guess < stop), guess, middle)
-            codes_of_middle = self._codes_on(
+            codes_of_middle = self._codes_on_grids(
                 grids, column[active], middle, feature[active]
             )
             left = codes_of_middle <= rank[active]
@@ -190,23 +192,23 @@ class TreeCells:
             for j, grid in grids.items()
         }
 
-    def _near_thresholds(
+    def _positions_near_thresholds(
         self,
         grids: dict[int, _Grid],
         columns: NDArray[np.intp],
         features: NDArray[np.intp],
         ranks: NDArray[np.intp],
     ) -> list[NDArray[np.intp]]:
-        """Positions next to thresholds, below and above, of trees that see the numbers.
+        """Positions next to thresholds, below and above: first guesses of a bisection.
 
-        These may see them in single precision.
+        Trees may see the numbers in single precision.
         """
         by_feature = self.ensemble.split_codes.thresholds
         pairs = zip(features.tolist(), ranks.tolist(), strict=True)
         thresholds = np.array([by_feature[feature][rank] for feature, rank in pairs])
         with np.errstate(over="ignore"):
-            single = thresholds.astype(np.float32)
-        ends = [np.nextafter(single, np.float32(end)) for end in (-np.inf, np.inf)]
+            in_single = thresholds.astype(np.float32)
+        ends = [np.nextafter(in_single, np.float32(end)) for end in (-np.inf, np.inf)]
         positions = np.empty((2, len(columns)), dtype=np.int64)
         for j, grid in grids.items():
             in_column = columns == j
@@ -215,7 +217,7 @@ class TreeCells:
             ]
         return [positions[0] - 1, positions[1] + 1]
 
-    def _grid(self, j: int) -> _Grid:
+    def _grid_of_column(self, j: int) -> _Grid:
         """The numbers that a column may hold."""
         dtype = self._problem.rows.column_array(j).dtype
         if self.actionability.integer[j] or dtype.kind in "iu":
@@ -226,7 +228,7 @@ class TreeCells:
             return _Grid(None, (lowest, highest))
         return _Grid.of_floats(dtype.type if dtype.type in _INTEGERS else np.float64)
 
-    def _codes_on(
+    def _codes_on_grids(
         self,
         grids: dict[int, _Grid],
         columns: NDArray[np.intp],
@@ -240,18 +242,18 @@ class TreeCells:
             values[in_column] = grids[j].numbers(positions[in_column])
         return self._codes_at(columns, values, features[:, None])[:, 0]
 
-    def _intervals(
+    def _split_number(
         self,
         j: int,
         boundaries: tuple[_Grid, NDArray[np.intp]] | None,
         values: NDArray[np.float64],
         codes: NDArray[np.integer],
     ) -> _ColumnCells | None:
-        """Cells of a number; None where these are no intervals.
+        """Cells of a number; None where the cells are no intervals.
 
-        `values` are those of known rows, whose codes must be those of their cells.
+        `values` and `codes` are of known rows; their codes must be those of the cells.
         """
-        features = self._features(j)
+        features = self._features_of_column(j)
         if self.ensemble.split_codes.categorical[features].any():
             return None
         low, high = np.array([-np.inf]), np.array([np.inf])
@@ -262,7 +264,7 @@ class TreeCells:
         ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
         # A single cell without ends: any number represents it.
         ends[np.isinf(ends)] = np.append(values[~np.isnan(values)], 0.0)[0]
-        low_codes, high_codes = (self._codes_of(j, end) for end in ends)
+        low_codes, high_codes = (self._value_codes(j, end) for end in ends)
         if (low_codes != high_codes).any():
             return None
         cells = _ColumnCells(low, high, low_codes)
@@ -272,17 +274,17 @@ class TreeCells:
         )
         return None if (positions < 0).any() else cells
 
-    def _points(self, j: int, column_values: NDArray[np.float64]) -> _ColumnCells:
+    def _list_points(self, j: int, column_values: NDArray[np.float64]) -> _ColumnCells:
         """Cells that are levels or known values."""
         if self.actionability.categorical[j]:
             values = np.arange(len(self.actionability.levels[j] or ()), dtype=float)
         else:
             values = np.unique(column_values[~np.isnan(column_values)])
-        return _ColumnCells(values, values, self._codes_of(j, values))
+        return _ColumnCells(values, values, self._value_codes(j, values))
 
-    def _codes_of(self, j: int, values: NDArray[np.float64]) -> NDArray[np.integer]:
+    def _value_codes(self, j: int, values: NDArray[np.float64]) -> NDArray[np.integer]:
         """Codes (n, k) of values of a column, in its features."""
-        features = self._features(j)
+        features = self._features_of_column(j)
         features = np.broadcast_to(features, (len(values), len(features)))
         return self._codes_at(np.full(len(values), j), values, features)
 
@@ -291,15 +293,15 @@ class TreeCells:
         values: NDArray[np.float64], cells: _ColumnCells, codes: NDArray[np.integer]
     ) -> NDArray[np.intp]:
         """Cells of numbers (n,) whose codes (n, k) are known; -1 for none."""
-        first = np.clip(np.searchsorted(cells.low, values, side="right") - 1, 0, None)
+        below = np.clip(np.searchsorted(cells.low, values, side="right") - 1, 0, None)
         positions = np.full(len(values), -1)
         # Numbers of other precision may lie between two cells: their codes decide.
-        for cell in (np.minimum(first + 1, len(cells.low) - 1), first):
+        for cell in (np.minimum(below + 1, len(cells.low) - 1), below):
             matches = (cells.codes[cell] == codes).all(axis=1)
             positions[matches] = cell[matches]
         return positions
 
-    def own_cells(
+    def row_cells(
         self, values: NDArray[np.float64], codes: NDArray[np.integer]
     ) -> NDArray[np.intp]:
         """Cells of encoded rows (n, n_columns), given their codes; -1 for none."""
@@ -311,7 +313,7 @@ class TreeCells:
             column_values = values[present, j]
             if self.ordered[j]:
                 cells = _ColumnCells(low, self.high[j], self.cell_codes[j])
-                column_codes = codes[present][:, self._features(j)]
+                column_codes = codes[present][:, self._features_of_column(j)]
                 positions[present, j] = self._cells_of_numbers(
                     column_values, cells, column_codes
                 )
@@ -322,18 +324,18 @@ class TreeCells:
         return positions
 
     def _leaf_boxes(self) -> _Boxes:
-        """Boxes of leaves, but for the conditions on columns without order."""
+        """Boxes of leaves, without the conditions on columns that have no order."""
         trees, paths = self.ensemble, self.paths
-        sizes = np.array([max(len(low), 1) for low in self.low])
+        n_cells = np.array([max(len(low), 1) for low in self.low])
         # First and last cells that meet the condition of each node but the roots.
         low, high = np.zeros((2, trees.n_nodes), dtype=int)
         inner = np.flatnonzero(~trees.is_leaf)
         left, right = trees.left[inner], trees.right[inner]
-        n_left = self._n_left(inner)
+        n_left = self._n_cells_left(inner)
         high[left], low[right] = n_left - 1, n_left
-        high[right] = sizes[self.model.columns[trees.feature[inner]]] - 1
-        # And those of the nodes above that split on the same column.
-        for nodes, previous in paths.merged:
+        high[right] = n_cells[self.model.columns[trees.feature[inner]]] - 1
+        # The cells also meet the conditions above on the same column.
+        for nodes, previous in paths.narrowing_steps:
             low[nodes] = np.maximum(low[nodes], low[previous])
             high[nodes] = np.minimum(high[nodes], high[previous])
         leaves = np.concatenate(
@@ -348,7 +350,7 @@ class TreeCells:
         conditions = np.full(shape, -1)
         conditions[box, column] = condition
         low_cells = np.zeros(shape, dtype=int)
-        high_cells = np.tile(sizes - 1, (shape[0], 1))
+        high_cells = np.tile(n_cells - 1, (shape[0], 1))
         low_cells[box, column] = low[condition]
         high_cells[box, column] = high[condition]
         repeated = np.zeros(shape, dtype=bool)
@@ -362,7 +364,7 @@ class TreeCells:
             tree[nodes] = tree[self.ensemble.parents[nodes]]
         return tree[leaves]
 
-    def _n_left(self, inner: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _n_cells_left(self, inner: NDArray[np.intp]) -> NDArray[np.intp]:
         """How many of the first cells go left, where cells have an order."""
         trees = self.ensemble
         n_left = np.zeros(len(inner), dtype=int)
@@ -370,7 +372,7 @@ class TreeCells:
             j = self.model.columns[feature]
             if self.ordered[j]:
                 splits = np.flatnonzero(trees.feature[inner] == feature)
-                position = np.flatnonzero(self._features(j) == feature)[0]
+                position = np.flatnonzero(self._features_of_column(j) == feature)[0]
                 codes = self.cell_codes[j][:, position]
                 ranks = trees.split_codes.rank[inner[splits]]
                 n_left[splits] = np.searchsorted(codes, ranks, side="right")
@@ -378,7 +380,7 @@ class TreeCells:
 
     def _cells_that_meet(self, j: int) -> dict[int, NDArray[np.bool_]]:
         """Masks of the cells of a column that meet the conditions on it: by node."""
-        trees, features = self.ensemble, self._features(j)
+        trees, features = self.ensemble, self._features_of_column(j)
         n_cells = len(self.low[j])
         met: dict[int, NDArray[np.bool_]] = {}
         for nodes in trees.levels():
@@ -421,23 +423,23 @@ class TreeCells:
         return cut
 
     def conditions_met(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which conditions a row meets, given its codes (n_features,): by node."""
+        """Mask (n_nodes,) of the conditions met by a row with codes (n_features,)."""
         trees = self.ensemble
         inner = np.flatnonzero(~trees.is_leaf)
         left = trees.goes_left(inner, codes[trees.feature[inner]])
         met = np.ones(trees.n_nodes, dtype=bool)
         met[trees.left[inner]], met[trees.right[inner]] = left, ~left
-        for nodes, previous in self.paths.merged:
+        for nodes, previous in self.paths.narrowing_steps:
             met[nodes] &= met[previous]
         return met
 
-    def boxes_of(
+    def reachable_boxes(
         self,
         codes: NDArray[np.integer],
         fixed: NDArray[np.bool_],
         outside: NDArray[np.bool_],
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Boxes that are left where `fixed` columns (n_columns,) stay as in a row.
+        """Boxes within reach where `fixed` columns (n_columns,) stay as in a row.
 
         Other columns, in which the row lies `outside` of all cells, have one more cell
         for its value, the last one.
@@ -497,13 +499,13 @@ class _Grid:
         """Numbers at positions."""
         if self.dtype is None:
             return positions.astype(np.float64)
-        sizes = np.abs(positions).astype(_INTEGERS[self.dtype]).view(self.dtype)
-        return np.where(positions < 0, -sizes, sizes).astype(np.float64)
+        absolute = np.abs(positions).astype(_INTEGERS[self.dtype]).view(self.dtype)
+        return np.where(positions < 0, -absolute, absolute).astype(np.float64)
 
     def positions(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
         """Nearest positions of numbers; the ends for those beyond."""
         numbers = numbers.clip(*self.numbers(np.array(self.ends)))
         if self.dtype is None:
             return np.rint(numbers).astype(np.int64)
-        sizes = np.abs(numbers).astype(self.dtype).view(_INTEGERS[self.dtype])
-        return np.where(numbers < 0, -sizes, sizes).astype(np.int64)
+        absolute = np.abs(numbers).astype(self.dtype).view(_INTEGERS[self.dtype])
+        return np.where(numbers < 0, -absolute, absolute).astype(np.int64)

@@ -51,7 +51,7 @@ def decision_path(
 
     Means of a forest's tree are its own predictions; those of boosting are the tree's
     contributions. `encoded` describes the columns that the trees get, as
-    `InnerPredictor.described` returns them.
+    `InnerPredictor.describe_columns` returns them.
     """
     model = response.model
     trees = model.ensemble
@@ -82,7 +82,7 @@ def decision_path(
     are_shares = model.raw_method == "predict_proba" and trees.n_outputs > 1
     are_shares = are_shares and not isinstance(model.classes, list)
     ensemble = trees if are_shares else response.ensemble
-    means, deviations = _moments(ensemble, tree, nodes)
+    means, deviations = _moments_below(ensemble, tree, nodes)
     scale, cover, output = model.n_averaged, trees.cover[nodes], 0
     if are_shares:
         scale = 1 / means[0].sum()  # a tree may have only a part of the vote
@@ -129,7 +129,7 @@ def _levels_text(
             return f"= {row.column_array(column)[0]}, or a level of the same side"
         # Copies of the row with each of the levels.
         levels = [row.cast(column, labels)], [np.arange(len(labels))[None]]
-        copies = row.tiles(0, 1, len(labels)).replaced([column], *levels)
+        copies = row.tiles(0, 1, len(labels)).replace([column], *levels)
         codes = trees.codes(model.encode(copies))[:, feature]
         goes_left = trees.goes_left(np.full(len(codes), node), codes)
     texts = np.array(list(map(str, labels)), dtype=object)
@@ -156,18 +156,18 @@ def _bound_text(
     return f"{text} as transformed"
 
 
-def _moments(
+def _moments_below(
     trees: TreeEnsemble, tree: int, nodes: list[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Means and standard deviations, by cover, of the leaves below nodes of a tree."""
     ends = np.append(trees.roots, trees.n_nodes)
     span = slice(int(ends[tree]), int(ends[tree + 1]))
-    single = trees.part(slice(tree, tree + 1), span)
-    nodes_of_single = np.array(nodes) - span.start
-    all_means = node_means(single)
-    means, root_mean = all_means[nodes_of_single], all_means[single.roots[0]]
+    one_tree = trees.slice_trees(slice(tree, tree + 1), span)
+    nodes_of_tree = np.array(nodes) - span.start
+    all_means = node_means(one_tree)
+    means, root_mean = all_means[nodes_of_tree], all_means[one_tree.roots[0]]
     # Squares of deviations from the mean of the root lose fewer digits.
-    deviations = np.where(single.is_leaf[:, None], single.value - root_mean, 0.0)
-    squares = node_means(replace(single, value=deviations**2))[nodes_of_single]
+    deviations = np.where(one_tree.is_leaf[:, None], one_tree.value - root_mean, 0.0)
+    squares = node_means(replace(one_tree, value=deviations**2))[nodes_of_tree]
     variances = squares - (means - root_mean) ** 2
     return means, np.sqrt(np.maximum(variances, 0))

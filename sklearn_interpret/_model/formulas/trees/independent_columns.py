@@ -61,7 +61,7 @@ class IndependentColumns:
 
     def __init__(self, response: Response, levels: Rows, sizes: list[int]) -> None:
         trees = tree_response(response, additive=True)
-        coded, checked_rows = trees.codes(levels).held_with_spots()
+        coded, checked_rows = trees.codes(levels).compute_with_spots()
         codes = coded[:]
         _check_mixed(trees, levels, sizes, codes, checked_rows)
         moved_features = []
@@ -116,8 +116,8 @@ def _check_mixed(
         codes[donors[column], feature]
         for feature, column in enumerate(trees.model.columns)
     ]
-    mixed_rows = levels.mixed(checked_rows, donors)
-    trees.check_codes(mixed_rows, np.column_stack(mixed_codes))
+    mixed_rows = levels.mix(checked_rows, donors)
+    trees.check_agreement(mixed_rows, np.column_stack(mixed_codes))
 
 
 def _refuse_large(ensemble: TreeEnsemble, moved: MovedFeatures, name: str) -> None:

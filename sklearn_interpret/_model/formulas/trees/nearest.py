@@ -29,13 +29,13 @@ from sklearn_interpret._model.formulas.trees.tree_response import (
 from sklearn_interpret._model.rows.arrays import as_rows
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.search.programs import Goal, Solved
+    from sklearn_interpret._core.search.programs import Goal, Solution
     from sklearn_interpret._model.actions.actionability import Actionability
     from sklearn_interpret._model.actions.problem import SearchProblem
 
 # Relative rounding error of sums, of models that add up in double precision.
 _DOUBLE_ROUNDING = 1e-10
-# The same in single precision.
+# Relative rounding error of sums, of models that add up in single precision.
 _SINGLE_ROUNDING = 1e-6
 # Largest excess over constraints, relative to the size of their terms.
 _ROUNDING = 1e-13
@@ -89,26 +89,26 @@ class TreeSearch:
             if read.additive:
                 link, scale = "identity", 1.0
         returned = np.asarray(outcome.response.raw(rows.take([0]).native))
-        single = returned.dtype == np.float32
+        is_single = returned.dtype == np.float32
         self.target = SumTarget.of_outcome(
             outcome,
             ensemble.n_outputs,
             link,
             scale,
             margin,
-            precision=float(np.finfo(np.float32 if single else np.float64).eps),
+            precision=float(np.finfo(np.float32 if is_single else np.float64).eps),
             tied_class=model.tied_class,
         )
         self.cells = TreeCells(model, ensemble, problem)
         self.ensemble = ensemble
         codes = self.cells.codes(rows)
-        self.known_cells = self.cells.own_cells(problem.values, codes)
+        self.known_cells = self.cells.row_cells(problem.values, codes)
         self.known_sums = ensemble.raw_of_codes(codes)
-        self.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
+        self.rounding = _SINGLE_ROUNDING if is_single else _DOUBLE_ROUNDING
         terms = np.vstack([ensemble.value, ensemble.base]) * model.n_averaged
-        # Whole numbers, as votes, add up without rounding: equal sums get the same
-        # answer.
-        self.sums_are_exact = not single and np.allclose(
+        # Whole numbers, such as votes, add up without rounding: equal sums get equal
+        # answers.
+        self.sums_are_exact = not is_single and np.allclose(
             terms, np.rint(terms), rtol=_LAST_BITS, atol=0
         )
 
@@ -118,22 +118,20 @@ class TreeSearch:
         """Encoded row or None, and a lower bound that is infinite if there is none."""
         systems = self._possible_systems(problem, row)
         end = monotonic() + goal.time_limit
-        best, lower, holds = self._nearest(problem, row, systems, goal, end)
+        best, lower, holds = self._nearest_by_sums(problem, row, systems, goal, end)
         if best is None or holds:
             return best, lower
         # Rows whose sums are within rounding of the needs miss the target: a row that
         # reaches it beyond any rounding.
         space = _Space.of_row(self.cells, problem, row, _SINGLE_ROUNDING)
-        alternatives = [
-            self._alternative(space, system, goal, sure=True) for system in systems
-        ]
-        solved = _solved(space, alternatives, goal, end)
+        alternatives = self._alternatives(space, systems, goal, sure=True)
+        solved = _solve_alternatives(space, alternatives, goal, end)
         if solved.point is None:
             return None, lower
         values = space.row_at(solved.point)[None]
         return problem.projected(values, np.array([row]))[0], lower
 
-    def _nearest(
+    def _nearest_by_sums(
         self,
         problem: SearchProblem,
         row: int,
@@ -147,22 +145,23 @@ class TreeSearch:
         nearest first, for half of the time.
         """
         index, space = np.array([row]), _Space.of_row(self.cells, problem, row)
-        alternatives = [self._alternative(space, system, goal) for system in systems]
+        alternatives = self._alternatives(space, systems, goal, sure=False)
         lower = 0.0
         while True:
-            solved = _solved(space, alternatives, goal, end)
+            solved = _solve_alternatives(space, alternatives, goal, end)
             lower = max(lower, solved.lower_bound)
             if solved.point is None:
                 return None, lower, False
             values = space.row_at(solved.point)[None]
             best = problem.projected(values, index)
             holds = problem.holds(best, index)[0]
-            moved = not np.array_equal(best, values, equal_nan=True)
-            if holds or moved or monotonic() > end - goal.time_limit / 2:
+            was_projected = not np.array_equal(best, values, equal_nan=True)
+            if holds or was_projected or monotonic() > end - goal.time_limit / 2:
                 holds = holds and problem.actionability.satisfies(best)[0]
                 return best[0], lower, holds
             alternatives = [
-                self._without(alternative, solved.point) for alternative in alternatives
+                self._exclude_point(alternative, solved.point)
+                for alternative in alternatives
             ]
 
     def _possible_systems(self, problem: SearchProblem, row: int) -> list[LinearSystem]:
@@ -172,7 +171,7 @@ class TreeSearch:
         )
         return [system for system in systems if np.isfinite(system.needs).all()]
 
-    def _without(
+    def _exclude_point(
         self, alternative: _Alternative, point: NDArray[np.intp]
     ) -> _Alternative:
         """The alternative without a point at which the model misses the target."""
@@ -185,7 +184,7 @@ class TreeSearch:
             # The model misses the target at all points of these sums.
             needs = boxes.needs + np.where(tied, 2 * rounding, 0)
             return alternative._replace(boxes=replace(boxes, needs=needs))
-        return alternative._replace(boxes=boxes.without(point))
+        return alternative._replace(boxes=boxes.exclude_boxes_at(point))
 
     def region(
         self, problem: SearchProblem, row: int, values: NDArray[np.float64], goal: Goal
@@ -193,49 +192,55 @@ class TreeSearch:
         """Ends of a box around an encoded row in which all rows satisfy the target."""
         # Constraints would cut the cells of the trees.
         actionability, origin = problem.actionability, problem.values[row]
-        free = problem.under(actionability.without("constraints"))
+        free = problem.with_actionability(actionability.without_limits("constraints"))
         space = _Space.of_row(self.cells, free, row)
         native = problem.decode(values[None], np.array([row]))
-        cells = self.cells.own_cells(values[None], self.cells.codes(as_rows(native)))[0]
+        cells = self.cells.row_cells(values[None], self.cells.codes(as_rows(native)))[0]
         changed = values != origin
         point = np.where(cells < 0, [len(ends) for ends in self.cells.low], cells)
-        first = last = point[space.free]
-        widened = actionability.moving & self.cells.ordered & (cells >= 0)
+        first_cells = last_cells = point[space.free]
+        widened = actionability.movable & self.cells.ordered & (cells >= 0)
         if goal.max_changes is not None:
             widened &= changed
         for system in self._possible_systems(problem, row):
             if not len(space.origin_cells):
                 continue
-            boxes, _ = self._boxes(space, system, goal, sure=True)
+            boxes, _ = self._box_sums(space, system, goal, sure=True)
             boxes = replace(boxes, costs=space.costs_of_other_cells())
-            if (boxes.sums(first[None])[0] < boxes.needs).any():
+            if (boxes.sums(first_cells[None])[0] < boxes.needs).any():
                 continue
             for columns in (widened & changed, widened & ~changed):
                 columns = np.flatnonzero(columns[space.free])
-                first, last = boxes.widened(first, last, columns)
+                first_cells, last_cells = boxes.widen_box(
+                    first_cells, last_cells, columns
+                )
             break
         low, high = values.copy(), values.copy()
         (lowest,), (highest,) = actionability.intervals(values[None], origin[None])
         ends = np.array([cells, cells])
-        ends[:, space.free] = first, last
+        ends[:, space.free] = first_cells, last_cells
         for j in np.flatnonzero(widened).tolist():
             low[j] = min(low[j], max(self.cells.low[j][ends[0, j]], lowest[j]))
             high[j] = max(high[j], min(self.cells.high[j][ends[1, j]], highest[j]))
         return low, high
 
-    def _alternative(
-        self, space: _Space, system: LinearSystem, goal: Goal, *, sure: bool = False
-    ) -> _Alternative:
-        """The `_Alternative` of a system; to be `sure`, sums exceed all rounding."""
-        boxes, rounding = self._boxes(space, system, goal, sure=sure)
-        return _Alternative(boxes, self._starts(space, system, boxes), rounding)
+    def _alternatives(
+        self, space: _Space, systems: list[LinearSystem], goal: Goal, *, sure: bool
+    ) -> list[_Alternative]:
+        """An `_Alternative` for each system; to be `sure`, sums exceed all rounding."""
+        alternatives = []
+        for system in systems:
+            boxes, rounding = self._box_sums(space, system, goal, sure=sure)
+            starts = self._nearest_known_cells(space, system, boxes)
+            alternatives.append(_Alternative(boxes, starts, rounding))
+        return alternatives
 
-    def _boxes(
+    def _box_sums(
         self, space: _Space, system: LinearSystem, goal: Goal, *, sure: bool
     ) -> tuple[BoxSums, NDArray[np.float64]]:
         """`BoxSums` of a system, and the rounding errors of its sums.
 
-        The needs are lowered by these, or raised by many times as much to be `sure`.
+        The needs are lowered by these errors, or, to be `sure`, raised by a multiple.
         """
         values = self.ensemble.value[space.leaf] @ system.weights.T
         base = self.ensemble.base @ system.weights.T
@@ -260,12 +265,12 @@ class TreeSearch:
         )
         return boxes, rounding
 
-    def _starts(
+    def _nearest_known_cells(
         self, space: _Space, system: LinearSystem, boxes: BoxSums
     ) -> NDArray[np.intp]:
         """Cells of the nearest known rows that satisfy the target."""
         reached = (self.known_sums @ system.weights.T >= system.needs).all(axis=1)
-        cells = space.split(self.known_cells[reached][:, space.free])
+        cells = space.split_origin_cells(self.known_cells[reached][:, space.free])
         for j, cost in enumerate(space.costs):
             usable = np.append(np.isfinite(cost), False)
             cells[:, j] = np.where(
@@ -274,13 +279,13 @@ class TreeSearch:
         return cells[np.argsort(boxes.cost(cells), kind="stable")[:_N_STARTS]]
 
 
-def _solved(
+def _solve_alternatives(
     space: _Space, alternatives: list[_Alternative], goal: Goal, end: float
-) -> Solved:
-    """`Solved` of alternatives until a time; those that lack least come first."""
+) -> Solution:
+    """`Solution` of alternatives until a time; the smallest shortfall comes first."""
 
     def shortfall_at_origin(alternative: _Alternative) -> float:
-        return alternative.boxes.missing(space.origin_cells[None])[0]
+        return alternative.boxes.shortfalls(space.origin_cells[None])[0]
 
     if not len(space.origin_cells):
         alternatives = []
@@ -328,23 +333,25 @@ class _Space:
         """
         origin, actionability = problem.values[row], problem.actionability
         codes = cells.codes(problem.rows.take([row]))
-        origin_cells = cells.own_cells(origin[None], codes)[0]
-        (low,), (high,) = actionability.permitted(origin[None])
+        origin_cells = cells.row_cells(origin[None], codes)[0]
+        (low,), (high,) = actionability.permitted_limits(origin[None])
         constrained = actionability.coefficients.any(axis=0)
-        far = _far(cells, actionability, origin)
+        far = _far_limits(cells, actionability, origin)
         low, high = np.clip(low, -far, far), np.clip(high, -far, far)
         by_column = {}
         # A missing number satisfies no constraint.
         must_change = constrained & np.isnan(origin)
         for j in np.flatnonzero((low <= high) | must_change).tolist():
-            column = _column(
+            column = _make_column(
                 cells, actionability, j, origin[j], origin_cells[j], low[j], high[j]
             )
             if must_change[j] or np.isfinite(column.costs).sum() > 1:
                 by_column[j] = column
         free = np.isin(np.arange(len(origin_cells)), list(by_column))
         outside = free & (origin_cells < 0)
-        tree, leaf, first, last = cells.boxes_of(codes[0], ~free, outside)
+        tree, leaf, first_cells, last_cells = cells.reachable_boxes(
+            codes[0], ~free, outside
+        )
         origin_cells = np.where(
             outside, [len(ends) for ends in cells.low], origin_cells
         )
@@ -362,10 +369,10 @@ class _Space:
             columns=columns,
             tree=tree,
             leaf=leaf,
-            low=first + 2 * (is_cut & (first > origin_cells)),
-            high=last + 2 * (is_cut & (last >= origin_cells)),
+            low=first_cells + 2 * (is_cut & (first_cells > origin_cells)),
+            high=last_cells + 2 * (is_cut & (last_cells >= origin_cells)),
             scale=scale,
-            constraints=_constraints(
+            constraints=_cell_constraints(
                 actionability, origin, free, columns, scale, safety_margin
             ),
             grid=actionability.grid,
@@ -383,7 +390,7 @@ class _Space:
             costs[k][-1] = np.inf
         return costs
 
-    def split(self, cells: NDArray[np.intp]) -> NDArray[np.intp]:
+    def split_origin_cells(self, cells: NDArray[np.intp]) -> NDArray[np.intp]:
         """Cells of trees (n, n_free) as cells of the space.
 
         The row's cell, where it is cut in three, becomes the middle one.
@@ -407,12 +414,12 @@ class _Space:
             low = np.array([column.low[cell] for column, cell in cells])
             high = np.array([column.high[cell] for column, cell in cells])
             nearest[at] = np.clip(nearest[at], low[at], high[at])
-            nearest[at] = self._moved_back(constraints, point, nearest)[at]
+            nearest[at] = self._move_back(constraints, point, nearest)[at]
         values = self.origin.copy()
         values[self.free] = nearest
         return values
 
-    def _moved_back(
+    def _move_back(
         self,
         constraints: CellConstraints,
         point: NDArray[np.intp],
@@ -441,7 +448,7 @@ class _Column:
     high: NDArray[np.float64]  # highest value of each cell
 
 
-def _column(
+def _make_column(
     cells: TreeCells,
     actionability: Actionability,
     j: int,
@@ -489,29 +496,29 @@ def _column(
     return _Column(costs, nearest, low, high)
 
 
-def _far(
+def _far_limits(
     cells: TreeCells, actionability: Actionability, origin: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Limits of numbers (n_columns,); infinite for those without constraints.
+    """Limits of numbers (n_columns,); infinite for columns without constraints.
 
-    From the largest number that offsets all others of a constraint.
+    A multiple of the largest number that offsets all other terms of a constraint.
     """
     coefficients = np.abs(actionability.coefficients)
     far = np.full(len(origin), np.inf)
     constrained = np.flatnonzero(coefficients.any(axis=0))
-    sizes = np.zeros(len(origin))
+    largest_numbers = np.zeros(len(origin))
     for j in constrained.tolist():
         ends = np.abs(np.concatenate([cells.low[j], cells.high[j], [origin[j]]]))
-        sizes[j] = ends[np.isfinite(ends)].max(initial=0)
-    needs = coefficients @ sizes + np.abs(actionability.bounds)
+        largest_numbers[j] = ends[np.isfinite(ends)].max(initial=0)
+    needs = coefficients @ largest_numbers + np.abs(actionability.bounds)
     for j in constrained.tolist():
         column = coefficients[:, j]
         offsets = needs[column > 0] / column[column > 0]
-        far[j] = sizes[j] + _FAR_MULTIPLE * offsets.max()
+        far[j] = largest_numbers[j] + _FAR_MULTIPLE * offsets.max()
     return far
 
 
-def _constraints(
+def _cell_constraints(
     actionability: Actionability,
     origin: NDArray[np.float64],
     free: NDArray[np.bool_],
@@ -527,14 +534,14 @@ def _constraints(
     bounds = actionability.bounds - fixed + (_ROUNDING - safety_margin) * terms
     coefficients = actionability.coefficients[:, free] / scale
     used = np.flatnonzero(coefficients.any(axis=0))
-    sizes = np.abs(coefficients).max(axis=1, initial=0)
-    sizes[sizes == 0] = 1
+    scales = np.abs(coefficients).max(axis=1, initial=0)
+    scales[scales == 0] = 1
     # Changes of missing numbers cost the same to any value.
     costs = np.where(np.isnan(origin), 0, actionability.costs)[free][used]
     return CellConstraints(
         columns=used,
-        coefficients=coefficients[:, used] / sizes[:, None],
-        bounds=bounds / sizes,
+        coefficients=coefficients[:, used] / scales[:, None],
+        bounds=bounds / scales,
         nearest=[columns[k].nearest * scale[k] for k in used.tolist()],
         low=[columns[k].low * scale[k] for k in used.tolist()],
         high=[columns[k].high * scale[k] for k in used.tolist()],

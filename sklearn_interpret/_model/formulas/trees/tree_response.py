@@ -1,4 +1,4 @@
-"""Responses of a model that are sums of its trees, or known functions of them.
+"""Responses of a model that are sums of its trees, or known functions of such sums.
 
 :func:`read_trees` reads the trees of a model, whatever the response;
 :func:`tree_response` and :func:`explained_response` read a response of it.
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
 
-# Those of other libraries by package and class name: these are not imported here.
+# Classes of other libraries are given by package and name, so that no other library is
+# imported here.
 _READERS: dict[ModelClass, Reader] = {
     **_sklearn_trees.READERS,
     **_sklearn_boosting.READERS,
@@ -93,25 +94,27 @@ class TreeResponse(Formula):
     ensemble : TreeEnsemble
         The trees with the outputs that the response selects; with all outputs if it is
         a function of their sum.
-    refusal : str or None, default=None
-        Why the response is not the sum itself; None if it is.
+    why_not_additive : str or None, default=None
+        Why the response is not the sum itself, but a function of the sum; None if the
+        response is the sum.
     """
 
     response: Response
     model: TreeModel
     ensemble: TreeEnsemble
-    refusal: str | None = None
+    why_not_additive: str | None = None
 
     @property
     def additive(self) -> bool:
         """Whether the response is the plain sum of the trees."""
-        return self.refusal is None
+        return self.why_not_additive is None
 
     @property
     def method(self) -> str | Callable[..., Any]:
         """The model's method that returns the response, or "margin" if none does."""
         if not self.additive:
             return self.response.method
+        # A private method, or one that needs parameters, is not what a user calls.
         name = self.model.raw_method
         if name is None or name.startswith("_") or self.model.raw_params:
             return "margin"
@@ -120,6 +123,7 @@ class TreeResponse(Formula):
     @property
     def name(self) -> str:
         """Name of the response."""
+        # The sum that a link turns into probabilities is named by the inverse link.
         link = self.model.link if self.additive else "identity"
         if link == "logistic" and self.model.link_scale == 1:
             return "log-odds"
@@ -129,11 +133,11 @@ class TreeResponse(Formula):
         """Names of the outputs."""
         return self.response.output_names(n_outputs)
 
-    def of_sums(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def link_sums(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Responses (..., n_outputs) from sums of the trees (..., n_sums)."""
         if self.additive:
             return sums
-        responses = self._linked(sums.reshape(-1, sums.shape[-1]))
+        responses = self._apply_link(sums.reshape(-1, sums.shape[-1]))
         if not np.isfinite(responses).all():
             raise NonFiniteResponseError(
                 "The model's response is not finite for some rows with values of other "
@@ -143,10 +147,10 @@ class TreeResponse(Formula):
 
     def slope(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Derivative of the response with respect to its single sum, (n, 1)."""
-        slope = self.of_sums(sums) * self.model.link_scale
+        slope = self.link_sums(sums) * self.model.link_scale
         if self.model.link == "exp":
             return slope
-        slope *= 1 - self.of_sums(sums)
+        slope *= 1 - self.link_sums(sums)
         # The probability of the first class falls with the sum.
         falls = self.response.classes is not None and self.response.target == 0
         return -slope if falls else slope
@@ -168,14 +172,14 @@ class TreeResponse(Formula):
             values = self.response.read(model.as_returned(returned))
         return values.astype(np.float32) if returned.dtype == np.float32 else values
 
-    def of_codes(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def predict_codes(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Responses (n_rows, n_outputs) of the trees to rows given by their codes."""
         sums = self.ensemble.raw_of_codes(codes)
-        return sums if self.additive else self._linked(sums)
+        return sums if self.additive else self._apply_link(sums)
 
     def _comparisons(self, rows: Rows) -> Iterator[Comparison]:
-        """The comparison on a few of the rows."""
-        spot_rows = rows.take(_spots(rows.n_rows))
+        """One comparison of the model and the trees, on a few of the rows."""
+        spot_rows = rows.take(_spot_positions(rows.n_rows))
         expected = self.predictions(spot_rows.native)
         tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE_TOLERANCE
         yield self._comparison(expected, self.codes(spot_rows)[:], tolerance)
@@ -184,11 +188,11 @@ class TreeResponse(Formula):
     def _mismatch(self) -> str:
         function = "sum" if self.additive else "function"
         return (
-            f"The response of {_name(self.response)} is not the {function} of the "
-            "trees that were read from it."
+            f"The response of {_class_name(self.response)} is not the {function} of "
+            "the trees that were read from it."
         )
 
-    def takes(self, rows: Rows) -> bool:
+    def surely_accepts(self, rows: Rows) -> bool:
         """Whether the model surely accepts `Rows`: finite numbers, numeric splits."""
         model, trees = self.model, self.ensemble
         if trees.split_codes.categorical.any() or not model.takes_numbers:
@@ -199,8 +203,8 @@ class TreeResponse(Formula):
         """Codes of `Rows` as the trees compare them, computed lazily."""
         return CodedRows(self.model, self.ensemble, rows)
 
-    def checked_codes(self, rows: Rows) -> NDArray[Any] | CodedRows:
-        """Codes of `Rows`, held if small, after a spot check against the model.
+    def encode_and_check(self, rows: Rows) -> NDArray[Any] | CodedRows:
+        """Codes of `Rows`, an array if small, after a spot check against the model.
 
         Raises
         ------
@@ -209,12 +213,12 @@ class TreeResponse(Formula):
         ValueError
             If the model refuses the rows.
         """
-        codes, spots = self.codes(rows).held_with_spots()
+        codes, spots = self.codes(rows).compute_with_spots()
         spot_rows = rows.take(spots)
-        self.check_codes(spot_rows.native, self.codes(spot_rows)[:])
+        self.check_agreement(spot_rows.native, self.codes(spot_rows)[:])
         return codes
 
-    def check_codes(self, X: Any, codes: NDArray[Any]) -> None:
+    def check_agreement(self, X: Any, codes: NDArray[Any]) -> None:
         """Raise if trees and model disagree on native rows, given with their codes."""
         if not self._comparison(self.response(X), codes, _TOLERANCE).agrees():
             raise UnreadableModelError(self._mismatch)
@@ -222,7 +226,7 @@ class TreeResponse(Formula):
     def _comparison(
         self, expected: NDArray[np.float64], codes: NDArray[Any], tolerance: float
     ) -> Comparison:
-        """Expected responses to rows with `codes`, and those of the trees."""
+        """The model's responses to rows beside the trees' responses to their codes."""
         base = self.ensemble.base
         leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -230,25 +234,25 @@ class TreeResponse(Formula):
             computed = base + leaves.sum(axis=1)
             size = abs(base) + abs(leaves).sum(axis=1)
             if not self.additive:
-                computed = self._linked(computed)
+                computed = self._apply_link(computed)
                 size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
             return Comparison(expected, computed, tolerance * size)
 
-    def _linked(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _apply_link(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """The response as a function of the sums (n, n_sums)."""
         if _predicts_labels(self.response):
-            return self._labels(sums)
+            return self._predict_labels(sums)
         returned = self.model.response(sums)
         if self.response.method == "predict_log_proba":
             with np.errstate(divide="ignore"):
                 returned = np.log(returned)
         return self.response.read(self.model.as_returned(returned))
 
-    def _labels(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _predict_labels(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predicted labels from sums of scores: a 0/1 column for each class."""
         labels, scores = self.model.classes, self.model.as_returned(sums)
-        predicted = partial(
-            _predicted_positions,
+        predict = partial(
+            _predict_positions,
             leaf_size=self._leaf_size,
             tied_class=self.model.tied_class,
         )
@@ -256,16 +260,16 @@ class TreeResponse(Formula):
         if not isinstance(labels, list):
             n_classes = 0 if labels is None else len(labels)
             by_position = replace(self.response, classes=np.arange(n_classes))
-            return by_position.read(predicted(scores, n_classes))
-        sizes = list(map(len, labels))
-        by_position = replace(self.response, classes=list(map(np.arange, sizes)))
-        return by_position.read(np.column_stack(list(map(predicted, scores, sizes))))
+            return by_position.read(predict(scores, n_classes))
+        numbers = list(map(len, labels))  # of classes, for each output
+        by_position = replace(self.response, classes=list(map(np.arange, numbers)))
+        return by_position.read(np.column_stack(list(map(predict, scores, numbers))))
 
     @cached_property
     def _leaf_size(self) -> float:
         """Largest absolute value of the leaves and the base."""
-        numbers = self.ensemble.value, self.ensemble.base
-        return max(np.abs(values).max(initial=0) for values in numbers)
+        leaves_and_base = self.ensemble.value, self.ensemble.base
+        return max(np.abs(numbers).max(initial=0) for numbers in leaves_and_base)
 
 
 class CodedRows(LazyRows):
@@ -290,28 +294,28 @@ class CodedRows(LazyRows):
     def _compute(self, rows: Rows) -> NDArray[Any]:
         return self.ensemble.codes(self.model.encode(rows.native))
 
-    def held_with_spots(self) -> tuple[NDArray[Any] | CodedRows, NDArray[np.intp]]:
-        """The codes as :meth:`held` returns them, and positions of rows to check.
+    def compute_with_spots(self) -> tuple[NDArray[Any] | CodedRows, NDArray[np.intp]]:
+        """The codes, as an array if it is small, and positions of rows to check.
 
-        These are evenly spaced rows, and for each feature the first one with a missing
-        or infinite value, which the model may refuse.
+        The positions are those of evenly spaced rows, and for each feature of the first
+        row with a missing or infinite value, which the model may refuse.
         """
-        spots = [_spots(len(self))]
-        all_finite = np.ones(self.n_columns, dtype=bool)  # so far
+        spots = [_spot_positions(len(self))]
+        all_finite = np.ones(self.n_columns, dtype=bool)  # features, in the rows so far
         codes = self.empty(len(self)) if self.is_small else None
         for block in self.batches(0, len(self)):
             numbers = self.model.encode(self.rows.sliced(block).native)
             not_finite = ~np.isfinite(numbers)
             if not_finite.any():
-                new = np.flatnonzero(not_finite.any(axis=0) & all_finite)
-                spots.append(block.start + not_finite[:, new].argmax(axis=0))
-                all_finite[new] = False
+                features = np.flatnonzero(not_finite.any(axis=0) & all_finite)
+                spots.append(block.start + not_finite[:, features].argmax(axis=0))
+                all_finite[features] = False
             if codes is not None:
                 codes[block] = self.ensemble.codes(numbers)
         return self if codes is None else codes, np.unique(np.concatenate(spots))
 
 
-def _spots(n_rows: int) -> NDArray[np.intp]:
+def _spot_positions(n_rows: int) -> NDArray[np.intp]:
     """Positions of some evenly spaced rows."""
     return np.linspace(0, n_rows - 1, min(_N_SPOTS, n_rows)).astype(np.intp)
 
@@ -332,7 +336,8 @@ def read_trees(estimator: BaseEstimator) -> TreeModel:
     Raises
     ------
     UnreadableModelError
-        If it can't be read; names the class, the reason, and what can be read.
+        If the model can't be read; the message names the class, the reason, and what
+        can be read.
     """
     name = type(unfrozen(estimator)).__name__
     with errors_in(f"The trees of {name} can't be read", READABLE):
@@ -340,7 +345,7 @@ def read_trees(estimator: BaseEstimator) -> TreeModel:
 
 
 def _read(estimator: BaseEstimator) -> TreeModel:
-    """Read a model, or raise an error with the reason in one sentence."""
+    """Read a model, or raise an error that says the reason in one sentence."""
     estimator = unfrozen(estimator)
     known_class = formula_class(estimator, _READERS)
     if known_class is None:
@@ -393,12 +398,12 @@ def tree_response(
     """
     model = read_trees(response.estimator)
     if _is_sum(model, response):
-        return TreeResponse(response, model, _selected(model, response))
-    refusal = _refusal(model, response)
+        return TreeResponse(response, model, _select_outputs(model, response))
+    why_not_additive = _say_why(model, response)
     is_accepted = not additive and (labels or not _predicts_labels(response))
     if not is_accepted or not _is_function_of_sums(model, response):
-        raise UnreadableModelError(refusal)
-    return TreeResponse(response, model, model.ensemble, refusal)
+        raise UnreadableModelError(why_not_additive)
+    return TreeResponse(response, model, model.ensemble, why_not_additive)
 
 
 def explained_response(
@@ -434,18 +439,18 @@ def explained_response(
         if model.raw_method != "predict_proba" and response.classes is not None:
             # One signed column stands for two classes, as in a decision function.
             response = replace(response, method="decision_function")
-        return TreeResponse(response, model, _selected(model, response))
+        return TreeResponse(response, model, _select_outputs(model, response))
     response = make_response(estimator, response_method, target)
     if callable(response.method):
         raise UnreadableModelError(
             "A callable response_method can't be explained by the trees alone."
         )
     if _is_sum(model, response):
-        return TreeResponse(response, model, _selected(model, response))
+        return TreeResponse(response, model, _select_outputs(model, response))
     one_sum = model.link in ("logistic", "exp") and model.ensemble.n_outputs == 1
     labels = _predicts_labels(response)
     if one_sum and response.method == model.response_method and not labels:
-        return TreeResponse(response, model, model.ensemble, _refusal(model, response))
+        return TreeResponse(response, model, model.ensemble, _say_why(model, response))
     raise UnreadableModelError(
         f'response_method="{response.method}" of {type(estimator).__name__} can\'t be '
         'explained by its trees: only their sum can (response_method="auto"), and '
@@ -453,7 +458,7 @@ def explained_response(
     )
 
 
-def _selected(model: TreeModel, response: Response) -> TreeEnsemble:
+def _select_outputs(model: TreeModel, response: Response) -> TreeEnsemble:
     """The trees with the outputs that the response selects."""
     trees, identity = model.ensemble, np.eye(model.ensemble.n_outputs)
     selection = response.read(model.as_returned(identity))
@@ -479,13 +484,13 @@ def _is_sum(model: TreeModel, response: Response) -> bool:
     return response.method in _additive_methods(model)
 
 
-def _refusal(model: TreeModel, response: Response) -> str:
-    """Message: the response is not the plain sum of the trees, and which one is."""
+def _say_why(model: TreeModel, response: Response) -> str:
+    """Message: the response is not the plain sum of the trees, which one is."""
     method, methods = response.method, _additive_methods(model)
     method = repr(method) if callable(method) else f'response_method="{method}"'
     instead = " or ".join(f'response_method="{name}"' for name in sorted(methods))
-    refusal = f"{method} of {_name(response)} is not the plain sum of its trees"
-    return refusal + (f"; {instead} is." if instead else ".")
+    reason = f"{method} of {_class_name(response)} is not the plain sum of its trees"
+    return reason + (f"; {instead} is." if instead else ".")
 
 
 def _is_function_of_sums(model: TreeModel, response: Response) -> bool:
@@ -505,7 +510,7 @@ def _predicts_labels(response: Response) -> bool:
     return response.method == "predict" and response.classes is not None
 
 
-def _predicted_positions(
+def _predict_positions(
     scores: NDArray[np.float64], n_classes: int, leaf_size: float, tied_class: int = 0
 ) -> NDArray[np.intp]:
     """Position (n,) of the largest score (n, k); ties go to the first.
@@ -521,6 +526,6 @@ def _predicted_positions(
     return (scores >= largest - _TIE * size).argmax(axis=1)
 
 
-def _name(response: Response) -> str:
+def _class_name(response: Response) -> str:
     """Class name of the model."""
     return type(unfrozen(response.estimator)).__name__

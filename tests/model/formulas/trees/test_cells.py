@@ -41,7 +41,7 @@ def test_guesses_of_thresholds_change_no_boundary(model, are_close, dtype, monke
     X = (100 * rng.normal(size=(120, 3)) * [1, 1e-3, 1e6]).astype(dtype)
     y = (X @ [1, 1e3, 1e-6] > 0).astype(int)
     guessed, n_calls = cells_and_calls(model, X, y, monkeypatch)
-    monkeypatch.setattr(TreeCells, "_near_thresholds", lambda *_: [])
+    monkeypatch.setattr(TreeCells, "_positions_near_thresholds", lambda *_: [])
     searched, most_calls = cells_and_calls(model, X, y, monkeypatch)
     for name in ("low", "high", "cell_codes"):
         for one, other in zip(

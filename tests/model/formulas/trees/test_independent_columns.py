@@ -95,14 +95,14 @@ def levels_of(X):
     height = max(map(len, firsts))
     places = [np.append(f, np.full(height - len(f), f[-1])) for f in firsts]
     rows = as_rows(X)
-    levels = rows.mixed(places[0], dict(enumerate(places)))
+    levels = rows.mix(places[0], dict(enumerate(places)))
     return as_rows(levels), [len(first) for first in firsts]
 
 
 def grid_of(levels, sizes):
     """All rows that the levels make up, in the model's container."""
     places = np.indices(sizes).reshape(len(sizes), -1)
-    return levels.mixed(places[0], dict(enumerate(places)))
+    return levels.mix(places[0], dict(enumerate(places)))
 
 
 def draw(sizes, m, seed=0, zeros=0.3):

@@ -65,7 +65,7 @@ def test_the_response_is_the_sum(name):
     codes = ensemble.codes(trees.model.encode(X))
     added = ensemble.base + ensemble.value[ensemble.apply_codes(codes)].sum(axis=1)
     assert_allclose(added, response(X), rtol=0, atol=1e-12)
-    trees.check_codes(X, codes)
+    trees.check_agreement(X, codes)
 
 
 BOOSTED = hist_classifier(TWO)
@@ -134,7 +134,7 @@ def test_trees_that_are_not_the_model_are_found_out(monkeypatch):
     trees = changed_by(monkeypatch, lambda values: 2 * values)
     codes = trees.ensemble.codes(trees.model.encode(X))
     with pytest.raises(UnreadableModelError, match="Regressor is not the sum of the"):
-        trees.check_codes(X, codes)
+        trees.check_agreement(X, codes)
 
 
 @pytest.mark.parametrize(("shift", "agrees"), [(0.0, True), (1e-7, False)])
@@ -167,7 +167,8 @@ def test_rows_that_a_model_surely_takes():
         (by_category, codes, False),
     ):
         fitted = model.fit(codes if model is by_category else X, Y)
-        assert tree_response(make_response(fitted)).takes(as_rows(rows)) == takes
+        trees = tree_response(make_response(fitted))
+        assert trees.surely_accepts(as_rows(rows)) == takes
 
 
 @pytest.mark.parametrize(
@@ -182,4 +183,4 @@ def test_margins_of_zero_are_the_class_that_the_model_predicts(model):
     trees = tree_response(make_response(model.fit(X, y), "predict"))
     sums = trees.ensemble.raw(X)
     assert not sums.any()
-    assert_array_equal(trees.of_sums(sums)[:, 0], model.predict(X))
+    assert_array_equal(trees.link_sums(sums)[:, 0], model.predict(X))
