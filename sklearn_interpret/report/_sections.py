@@ -44,7 +44,7 @@ from sklearn_interpret.interactions import (
     FunctionalDecompositionDisplay,
     InteractionNetworkDisplay,
 )
-from sklearn_interpret.report._model_checks import chance
+from sklearn_interpret.report._model_checks import check_chance
 from sklearn_interpret.report._page import drawn
 from sklearn_interpret.report._results import (
     NotApplicable,
@@ -356,7 +356,7 @@ def importance(inspection: Inspection) -> SectionResult:
     }
     table = Table(columns, "Importance by several methods, ± half of a 95 % interval")
     summary = "No feature matters clearly more than chance."
-    if chance(inspection).warns:
+    if check_chance(inspection).warns:
         summary = (
             "The model does not predict better than chance: its importances say "
             "nothing about the target."
