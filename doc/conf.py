@@ -1,8 +1,11 @@
 """Settings of the documentation site, which CONTRIBUTING.md says how to build."""
 
+import inspect
 import os
 import re
 import sys
+from contextlib import suppress
+from functools import reduce
 from pathlib import Path
 
 DOC = Path(__file__).parent
@@ -24,6 +27,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
+    "sphinx.ext.linkcode",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
@@ -100,11 +104,18 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 html_theme = "pydata_sphinx_theme"
 html_math_renderer = "mathml"
-html_title = "sklearn_interpret"
+html_title = f"sklearn_interpret {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/icon.svg"
-html_context = {"default_mode": "auto"}
+html_context = {
+    "default_mode": "auto",
+    "github_user": "sklearn-interpret",
+    "github_repo": "sklearn-interpret",
+    "github_version": "main",
+    "doc_path": "doc",
+}
+REPOSITORY = "https://github.com/sklearn-interpret/sklearn-interpret"
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 html_sidebars = {"index": []}
 html_theme_options = {
@@ -113,7 +124,16 @@ html_theme_options = {
     "show_nav_level": 1,
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "github_url": REPOSITORY,
+    "use_edit_page_button": True,
+    # Pages of the API and of the gallery are made from docstrings and scripts.
+    "secondary_sidebar_items": {
+        "*": ["page-toc", "edit-this-page"],
+        "getting_started/*": ["page-toc", "edit-this-page"],
+        "user_guide/*": ["page-toc", "edit-this-page"],
+        "generated/**": ["page-toc"],
+        "auto_examples/**": ["page-toc"],
+    },
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",
@@ -121,6 +141,18 @@ html_theme_options = {
 }
 
 # -- What is left to do ------------------------------------------------------------
+
+
+def linkcode_resolve(domain, info):
+    """Address of the lines of the repository that define an object, if there are."""
+    with suppress(AttributeError, TypeError, OSError, ValueError):
+        names = info["fullname"].split(".")
+        found = reduce(getattr, names, sys.modules[info["module"]])
+        found = inspect.unwrap(getattr(found, "fget", None) or found)
+        file = Path(inspect.getsourcefile(found)).relative_to(DOC.parent)
+        lines, first = inspect.getsourcelines(found)
+        return f"{REPOSITORY}/blob/main/{file}#L{first}-L{first + len(lines) - 1}"
+    return None
 
 
 def skip_machinery(app, what, name, obj, skip, options):

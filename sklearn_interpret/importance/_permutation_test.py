@@ -68,9 +68,10 @@ class PermutationTest(RefittingMixin, BaseImportance):
         Number of shuffles of the targets.
     distribution : {"empirical", "normal", "lognormal", "gamma"}, default="empirical"
         "empirical" is (1 + number of shuffles with an importance at least as large) /
-        (1 + `n_permutations`), valid for any importances. The others are fitted by
-        maximum likelihood to the importances of the shuffles: p-values may then be
-        small with few shuffles, but are only as good as the fit.
+        (1 + `n_permutations`), valid for any importances. "normal" and "lognormal" take
+        the importances of the shuffles, or their logarithms, as normal, with Student's
+        t for their estimated spread; "gamma" is fitted by maximum likelihood. P-values
+        may then be small with few shuffles, but are only as good as the distribution.
     alpha : float, default=0.05
         Features with p-values below it are selected.
     importance_getter : str or callable, default="permutation"

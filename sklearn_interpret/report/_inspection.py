@@ -441,25 +441,26 @@ class Inspection:
         )
         return inspector.fit(test.rows.native, test.y, sample_weight=test.weights)
 
-    def half_width(self, by_fold: ArrayLike) -> NDArray[np.float64]:
-        """Half-widths of 95 % intervals of the mean of results on folds' test rows."""
+    def half_width(
+        self, by_fold: ArrayLike, level: float = 0.95
+    ) -> NDArray[np.float64]:
+        """Half-widths of intervals of the mean of results on folds' test rows."""
         # Results of one frozen model differ by their test rows only.
         ratios = [len(fold.test) / len(fold.train) for fold in self.folds]
         splits = Splits(float(np.mean(ratios)) if ratios else 0.0)
-        return learner_half_width(np.asarray(by_fold), splits, on_test_rows=True)
+        return learner_half_width(
+            np.asarray(by_fold), splits, on_test_rows=True, level=level
+        )
 
     @cached_property
-    def importance_widths(self) -> NDArray[np.float64]:
-        """Half-widths of 95 % intervals of the mean importances."""
-        means = [inspector.importances_mean_ for inspector in self.importances]
-        return self.half_width(means)
+    def fold_importances(self) -> NDArray[np.float64]:
+        """Permutation importance of each column in each fold, (n_folds, n_columns)."""
+        return np.array([fold.importances_mean_ for fold in self.importances])
 
-    @cached_property
+    @property
     def mean_importances(self) -> NDArray[np.float64]:
         """Mean permutation importance of each column over folds."""
-        return np.mean(
-            [inspector.importances_mean_ for inspector in self.importances], axis=0
-        )
+        return self.fold_importances.mean(axis=0)
 
     @cached_property
     def order(self) -> list[int]:

@@ -44,6 +44,7 @@ from sklearn_interpret.interactions import (
     FunctionalDecompositionDisplay,
     InteractionNetworkDisplay,
 )
+from sklearn_interpret.report._model_checks import check_chance
 from sklearn_interpret.report._page import drawn
 from sklearn_interpret.report._results import (
     NotApplicable,
@@ -330,21 +331,21 @@ def _feature_table(rows: Rows) -> Table:
 @titled("What matters", "table targets")
 def importance(inspection: Inspection) -> SectionResult:
     """Permutation importance over folds, SAGE values, and drop-column importance."""
-    names = inspection.names
-    means, widths = inspection.mean_importances, inspection.importance_widths
-    # Test rows of folds are not shared, so their intervals are not those of the
-    # display, which are for rows that all folds share.
+    names, by_fold = inspection.names, inspection.fold_importances
+    means, widths = by_fold.mean(axis=0), inspection.half_width(by_fold)
     display = PermutationImportanceDisplay(
-        means[:, None],
+        by_fold.T,
         feature_names=names,
-        standard_errors=widths / 2 if np.isfinite(widths).all() else None,
         importance_name="Permutation importance",
+        draws_name="folds" if inspection.folds else "parts of the rows",
     ).plot(max_entries=inspection.max_features)
     change = "Fall of the model's held-out score"
     if inspection.scoring:
         change = "Rise of the held-out log loss"
     caption = f"{change} when a feature is permuted"
-    significant = [j for j in inspection.order if means[j] > widths[j]]
+    # One-sided at 5 % for the largest of all columns (Bonferroni).
+    limits = inspection.half_width(by_fold, level=1 - 0.1 / len(names))
+    significant = [j for j in inspection.order if means[j] > limits[j]]
     features = inspection.top
     columns = {
         "feature": [names[j] for j in features],
@@ -355,7 +356,12 @@ def importance(inspection: Inspection) -> SectionResult:
     }
     table = Table(columns, "Importance by several methods, ± half of a 95 % interval")
     summary = "No feature matters clearly more than chance."
-    if not np.isfinite(widths).all():
+    if check_chance(inspection).warns:
+        summary = (
+            "The model does not predict better than chance: its importances say "
+            "nothing about the target."
+        )
+    elif not np.isfinite(widths).all():
         summary = "With one test set, errors of importances are not known."
     elif len(significant) == 1:
         summary = f"Only {names[significant[0]]} matters clearly more than chance."

@@ -242,3 +242,14 @@ def test_a_single_profile_has_its_colour_in_the_legend(style):
     assert len(colours) == 1
     # The mark names the row; the profile is the only one, and needs no name.
     assert [*handles] == ["row 0", "values in the data", "share of the rows"]
+
+
+def test_a_probability_of_nearly_one_is_constant():
+    # Its steps of 1e-13 would fill the panel, and look like a strong effect.
+    X = pd.DataFrame({"a": [-1.0, 0.0, 1.0, 2.0], "b": [0.0, 1.0, 0.0, 1.0]})
+    model = LogisticRegression().fit(X, [0, 0, 1, 1])
+    model.intercept_ += 30
+    display = CeterisParibusDisplay.from_estimator(model, X, features=["a"], row=0)
+    low, high = np.ravel(display.axes_)[0].get_ylim()
+    assert high - low == pytest.approx(0.1)
+    assert low < display.lines_[0][0].get_ydata().min() < high

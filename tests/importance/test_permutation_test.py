@@ -205,6 +205,20 @@ def test_distributions_agree_on_their_own_draws(distribution):
         )
 
 
+@pytest.mark.parametrize("n_draws", [2, 5, 20])
+@pytest.mark.parametrize("distribution", ["normal", "lognormal"])
+def test_pvalues_of_few_draws_are_uniform(distribution, n_draws):
+    # One more draw from the null is as likely as any: also in the far tail, where an
+    # estimated deviation taken for the true one rejects five times too often.
+    draws = np.random.default_rng(0).normal(1, 2, size=(1 + n_draws, 200_000))
+    if distribution == "lognormal":
+        draws = np.exp(draws)
+    pvalues = upper_tail(draws[0], draws[1:], distribution)
+    for level in (0.5, 0.05, 0.05 / 40):
+        error = np.sqrt(level / len(pvalues))
+        assert np.mean(pvalues <= level) == pytest.approx(level, abs=4 * error)
+
+
 def test_fitted_distributions_at_their_edges():
     null = np.array([[1.0, 2.0, 5.0], [2.0, 2.0, 6.0], [3.0, 2.0, 7.0]])
     observed = np.array([-1.0, 2.0, 6.0])

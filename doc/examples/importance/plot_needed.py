@@ -5,7 +5,7 @@ Does the model use it, or is it needed?
 Permutation importance says how much a model uses a feature. A test of conditional
 importance says whether the feature tells about the target what the others don't. For
 the diabetes patients of scikit-learn, a linear model uses s1 most of all features, but
-s1 is not needed: the other features determine it.
+the data do not show that s1 is needed: the other features nearly determine it.
 
 See that s1 is on top of the left figure, and has no mark on the right one.
 """

@@ -121,9 +121,11 @@ def mean_to_root_mean_square(values: _Array, weights: _Array) -> _Array:
 def upper_tail(observed: _Array, null: _Array, distribution: str) -> _Array:
     """P-value of each observed number (p,) given draws (n, p) under the null.
 
-    "empirical" is (1 + number of draws at least as large) / (1 + n), never zero. The
-    other distributions are fitted to the draws by maximum likelihood; where all draws
-    are equal, no distribution fits, and the empirical p-value is returned.
+    "empirical" is (1 + number of draws at least as large) / (1 + n), never zero.
+    "normal" is Student's prediction of one more draw from n normal ones, "lognormal"
+    the same for logarithms. "gamma" is fitted by maximum likelihood, without regard to
+    the error of the fit. Where all draws are equal, no distribution fits,
+    and the empirical p-value is returned.
     """
     counted = (1 + (null >= observed).sum(axis=0)) / (1 + len(null))
     if distribution == "empirical":
@@ -138,9 +140,13 @@ def upper_tail(observed: _Array, null: _Array, distribution: str) -> _Array:
 
 
 def _normal_tail(observed: _Array, null: _Array, varying: NDArray[np.bool_]) -> _Array:
-    """P-values (p,) of a normal distribution; any number where draws do not vary."""
-    scale = np.where(varying, null.std(axis=0), 1.0)
-    return stats.norm.sf((observed - null.mean(axis=0)) / scale)
+    """Student's tail, for estimated moments; any number where draws do not vary."""
+    n_draws = len(null)
+    if n_draws < 2:  # no column varies
+        return np.ones(len(observed))
+    error = null.std(axis=0, ddof=1) * np.sqrt(1 + 1 / n_draws)
+    scores = (observed - null.mean(axis=0)) / np.where(varying, error, 1.0)
+    return stats.t.sf(scores, n_draws - 1)
 
 
 def _lognormal_tail(

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Canvas
     from sklearn_interpret._plotting.panels.lines import Artists, Panel, PlotOptions
 
+# Curves of probabilities with a smaller range are drawn as constant. Chosen by hand:
+# far above rounding errors, and far below what anyone decides by.
+_LEAST_RANGE_OF_PROBABILITIES = 1e-6
 N_ERRORS = 2.0  # half-width of a band in standard errors: about 95 %
 # Columns of a table, in their order.
 COLUMNS = (
@@ -171,6 +174,8 @@ class PanelDisplay(DisplayMixin, ABC):
         ]
         if share_y:
             _share_values(main, canvas.main)
+        if getattr(self, "response_name", None) == "probability":
+            _flatten_rounding(main, canvas.main)
         self._label_panels(panels, canvas, share_y, again)
         _draw_scales(main, artists, canvas)
         self.figure_, self.axes_ = canvas.figure, canvas.axes
@@ -319,6 +324,17 @@ def _share_values(panels: list[Panel], axes: list[Axes]) -> None:
     limits = [getattr(ax, f"get_{side}lim")() for side, ax in alike]
     for side, ax in alike:
         getattr(ax, f"set_{side}lim")(np.min(limits), np.max(limits))
+
+
+def _flatten_rounding(panels: list[Panel], axes: list[Axes]) -> None:
+    """Draw probabilities that differ by next to nothing as what they are, constant."""
+    for panel, ax in zip(panels, axes, strict=True):
+        if (side := panel.values_along) is None:
+            continue
+        low, high = getattr(ax, f"get_{side}lim")()
+        if abs(high - low) < _LEAST_RANGE_OF_PROBABILITIES:
+            middle = (low + high) / 2
+            getattr(ax, f"set_{side}lim")(middle - 0.05, middle + 0.05)
 
 
 def _draw_scales(panels: Sequence[Any], artists: list[Artists], canvas: Canvas) -> None:

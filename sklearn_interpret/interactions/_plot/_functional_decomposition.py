@@ -104,8 +104,8 @@ class FunctionalDecompositionDisplay(PanelDisplay, ComponentDisplay):
 
     Bars show the share of each component in the variance of the response over the rows:
     its covariance with the response, relative to that variance. The other panels show
-    the components of one and two features that vary most. Curves are known at the
-    values of the rows; a pair of a number and a category of few levels has a curve for
+    the components of one and two features that vary most. Curves are lines through the
+    values at the rows; a pair of a number and a category of few levels has a curve for
     each level, other pairs have a cell for each value, or interval of values, with the
     mean of its rows.
 
@@ -221,7 +221,6 @@ default="auto"
             or fewer than two rows.
         """
         options = PlotOptions.of_arguments(locals())
-        options.line_kw = {"drawstyle": "steps-mid", **(line_kw or {})}
         explanation = self._check_components()
         variances, shares = variances_and_shares(explanation)
         bars = self._share_panel(explanation, shares, max_entries, bar_kw)
