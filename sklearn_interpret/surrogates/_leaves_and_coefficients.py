@@ -149,14 +149,13 @@ def surrogate_blocks(
     """
     surrogate, output_names = inspector.surrogate_, inspector.output_names_
     content = read_surrogate(surrogate, output_names, rows, weights)
+    if content is None:
+        importances = getattr(inspector, "feature_importances_", None)
+        columns = {} if importances is None else {"importance": importances}
+        return [{"feature": list(rows.names), **columns}]
     blocks = []
     for output, name in enumerate(output_names):
         block = {"output": name} if len(output_names) > 1 else {}
-        if content is None:  # importances are not by output
-            importances = getattr(inspector, "feature_importances_", None)
-            block |= {"feature": list(rows.names)}
-            block |= {} if importances is None else {"importance": importances}
-            return [block]
         if isinstance(content, SurrogateTrees):
             tree_number = output if len(content.trees) > 1 else 0
             leaves = leaves_of(

@@ -432,6 +432,14 @@ def test_several_outputs(table):
         taught(model, X, two, surrogate=DecisionTreeClassifier(random_state=0))
 
 
+def test_importances_for_all_outputs_name_none(table):
+    X, y, _ = table
+    both = np.stack([y, -y], axis=1)
+    forest = RandomForestRegressor(5, random_state=0)
+    one = taught(LinearRegression(), X, both, surrogate=forest, min_fidelity=None)
+    assert list(one.to_frame().columns) == ["feature", "importance"]
+
+
 def test_independent_labels(table):
     X, y, _ = table
     flags = np.stack([y > 0, X[:, 3] > 0], axis=1).astype(int)
