@@ -356,13 +356,13 @@ def importance(inspection: Inspection) -> SectionResult:
     }
     table = Table(columns, "Importance by several methods, ± half of a 95 % interval")
     summary = "No feature matters clearly more than chance."
-    if check_chance(inspection).warns:
+    if not np.isfinite(widths).all():
+        summary = "With one test set, errors of importances are not known."
+    elif check_chance(inspection).warns:
         summary = (
             "The model does not predict better than chance: its importances say "
             "nothing about the target."
         )
-    elif not np.isfinite(widths).all():
-        summary = "With one test set, errors of importances are not known."
     elif len(significant) == 1:
         summary = f"Only {names[significant[0]]} matters clearly more than chance."
     elif significant:

@@ -271,7 +271,7 @@ def test_calibrated_probabilities_are_rarely_blamed(n_rows, spread):
             continue
         inspection = SimpleNamespace(
             scoring="neg_log_loss",
-            held_out=np.arange(n_rows),
+            held_out_positions=np.arange(n_rows),
             sample=SimpleNamespace(weights=np.ones(n_rows), y=hits),
             held_out_responses=np.column_stack([1 - probabilities, probabilities]),
             target_columns=lambda y: np.column_stack([~y, y]).astype(float),

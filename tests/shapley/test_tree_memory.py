@@ -71,8 +71,8 @@ WORKS = {
     "importances": lambda X: partial(getattr, path_dependent(X, None), IMPORTANCES),
     "sparse": lambda X: partial(path_dependent(X).explain, sparse.csr_array(X)),
 }
-# A quarter of the rows is enough for these.
-SLOW = {"probabilities", "importances", "interactions"}
+# A quarter of the rows is enough for these: a block is smaller.
+SLOW = {"probabilities", "importances"}
 
 
 def passing_memory(work):
