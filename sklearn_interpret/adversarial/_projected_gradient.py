@@ -30,8 +30,10 @@ _RELATIVE_STEP_SIZE = 2.5
 class ProjectedGradient(BaseGradientAttack):
     r"""Many small steps along the slopes of the model, within a budget (Madry et al.).
 
-    Each step goes towards the class that is nearest to winning at the current point.
-    The search for a row ends as soon as its target is satisfied.
+    From the row itself, all steps go towards the class to which a single step of the
+    full size comes nearest; from a random start, each step goes towards the class that
+    is nearest to winning at the current point. The search for a row ends as soon as its
+    target is satisfied.
 
     Parameters
     ----------
@@ -103,11 +105,12 @@ class ProjectedGradient(BaseGradientAttack):
     .. math:: x_{t+1} = \Pi\left(x_t +
         \arg\max_{\|\delta\| \le \alpha} \delta^\top \nabla (f_k - f_y)(x_t)\right)
 
-    where y is the row's own class, k the best other one at :math:`x_t`, and
-    :math:`\Pi` the projection on the ball of radius `epsilon` and the bounds. Of the
-    rows passed that with the largest margin is returned where none succeeds. Where
-    scores are linear and `target` is None, the one step of :class:`FastGradientSign`
-    has the largest margin already, but for rows outside of their bounds.
+    where y is the row's own class, k the other class (from a random start the best one
+    at :math:`x_t`), and :math:`\Pi` the projection on the ball of radius `epsilon` and
+    the bounds. If no row on the way succeeds, the one with the largest margin is
+    returned. Where scores are linear and `target` is None, the one step of
+    :class:`FastGradientSign` has the largest margin already, but for rows outside of
+    their bounds.
 
     References
     ----------
@@ -166,7 +169,7 @@ class ProjectedGradient(BaseGradientAttack):
     def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
         budget = Budget(problem, index, self.epsilon)
         best, rivals = self._one_step(budget)
-        first_rivals: NDArray[np.intp] | None = rivals  # for the first start
+        fixed_rivals: NDArray[np.intp] | None = rivals  # for the first start
         if self._is_linear:  # no other row has a larger margin
             return AttackResult(best)
         margins = np.full(len(index), -np.inf)
@@ -179,10 +182,10 @@ class ProjectedGradient(BaseGradientAttack):
             slopes = np.tile(direction, (len(remaining), 1))
             steps = budget.take(remaining).farthest(slopes, fraction * budget.epsilon)
             succeeded = self._climb(
-                budget, remaining, steps, first_rivals, best, margins
+                budget, remaining, steps, fixed_rivals, best, margins
             )
             remaining = remaining[~succeeded]
-            first_rivals = None
+            fixed_rivals = None
         return AttackResult(best)
 
     def _climb(
@@ -190,13 +193,13 @@ class ProjectedGradient(BaseGradientAttack):
         budget: Budget,
         climbing: NDArray[np.intp],
         steps: NDArray[np.float64],
-        first_rivals: NDArray[np.intp] | None,
+        fixed_rivals: NDArray[np.intp] | None,
         best: NDArray[np.float64],
         margins: NDArray[np.float64],
     ) -> NDArray[np.bool_]:
         """Climb from some steps of the climbing rows; mask of the rows that succeeded.
 
-        Writes better rows and their margins to `best` and `margins`. `first_rivals` are
+        Writes better rows and their margins to `best` and `margins`. `fixed_rivals` are
         the rivals that all rows move towards; None takes the best rival in each step.
         """
         problem = budget.problem
@@ -221,7 +224,7 @@ class ProjectedGradient(BaseGradientAttack):
                 break
             steps, rival = steps[continues], rival[continues]
             rows, index = climbing[active], index[continues]
-            rival = rival if first_rivals is None else first_rivals[rows]
+            rival = rival if fixed_rivals is None else fixed_rivals[rows]
             slopes = self._margins.slopes(problem, values, index, rival)
             active_budget = budget.take(rows)
             steps = active_budget.farthest(slopes, float(size), steps)
