@@ -6,6 +6,7 @@ model's own responses to rows (:class:`Formula`). All methods that use formulas 
 them by :func:`read_formula`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -32,16 +33,13 @@ class Comparison(NamedTuple):
         )
 
 
-class Formula:
-    """A formula read from a model; :meth:`check` compares it with the model on rows.
-
-    A subclass fills `_comparisons` and `_mismatch`.
-    """
+class Formula(ABC):
+    """A formula read from a model; :meth:`check` compares it with the model on rows."""
 
     @property
+    @abstractmethod
     def _mismatch(self) -> str:
         """Why the formula can't be used where the model does not follow it."""
-        raise NotImplementedError
 
     def agrees(self, rows: Rows) -> bool:
         """Whether formula and model agree on rows."""
@@ -52,9 +50,9 @@ class Formula:
         if not self.agrees(rows):
             raise UnreadableModelError(self._mismatch)
 
+    @abstractmethod
     def _comparisons(self, rows: Rows) -> Iterator[Comparison]:
         """Comparisons of model and formula on batches of rows."""
-        raise NotImplementedError
 
 
 def read_formula(
