@@ -39,6 +39,7 @@ from sklearn_interpret._model.formulas.trees.tree_model import (
     listed_positions,
     response_fields,
 )
+from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
@@ -193,9 +194,9 @@ def _make_encoder(
     n_columns: int,
 ) -> XGBoostEncoder:
     """The encoder of rows for the model."""
-    missing = np.nan if estimator.missing is None else float(estimator.missing)
+    missing = None if is_missing(estimator.missing) else float(estimator.missing)
     return XGBoostEncoder(
-        ArrayEncoder(n_columns, _SINGLE, absent=np.nan, missing=missing),
+        ArrayEncoder(n_columns, _SINGLE, absent_is_missing=True, missing=missing),
         listed,
         _training_levels(forest, n_columns),
     )

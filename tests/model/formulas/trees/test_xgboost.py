@@ -1,11 +1,13 @@
 """XGBoost's trees, read and asked."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.ensemble import BaggingRegressor
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
@@ -374,6 +376,14 @@ def test_linear_boosters_are_refused():
     estimator = regressor(booster="gblinear", max_depth=None)
     with pytest.raises(UnreadableModelError, match="gblinear"):
         read_trees(estimator.fit(X, y))
+
+
+def test_members_share_their_columns():
+    """Even loaded ones, whose NaN that stands for missing are separate numbers."""
+    X, y = table(missing=True)
+    bagging = BaggingRegressor(regressor(), n_estimators=2).fit(X, y)
+    model = assert_read_single(pickle.loads(pickle.dumps(bagging)), X)
+    assert_array_equal(model.columns, np.arange(5))
 
 
 def test_what_is_not_fitted_says_so():
