@@ -250,25 +250,19 @@ class ConditionalTests:
         Peters (2020, section 4): penalties keep it from overfitting. Held-out errors
         are larger at the ends of the data, for target and feature alike.
         """
-        learner = self.nuisance(targets)
+        learner, folds = self.nuisance(targets), self.half_folds // 2
         if self.nuisance.model is None:
-            predicted, learner = learner.predict_in_sample(other_features)
-        held_out, score = self.held_out_residuals(learner, targets, other_features)
-        residuals = targets - predicted if self.nuisance.model is None else held_out
+            means, held_out = learner.predict_in_sample(other_features, folds)
+            residuals = targets - means
+        else:
+            held_out = targets - learner.predict_held_out(other_features, folds)
+            residuals = held_out
+        r2 = score(targets, held_out, self.weights)
         are_zero = self._are_linear_in(targets, other_features)
         are_zero |= _are_rounding_errors(residuals, targets)
         return Residuals(
-            np.where(are_zero, 0.0, residuals), np.where(are_zero, 0.0, held_out), score
+            np.where(are_zero, 0.0, residuals), np.where(are_zero, 0.0, held_out), r2
         )
-
-    def held_out_residuals(
-        self, learner: Learner, targets: NDArray[np.float64], other_features: Rows
-    ) -> tuple[NDArray[np.float64], float]:
-        """Held-out residuals (n_rows, q) of a learner, and R^2."""
-        residuals = targets - learner.predict_held_out(
-            other_features, self.half_folds // 2
-        )
-        return residuals, score(targets, residuals, self.weights)
 
     def _are_linear_in(
         self, targets: NDArray[np.float64], other_features: Rows
