@@ -150,15 +150,12 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         return means[0] if self._one_target else np.stack(means, axis=1)
 
     def leverages(self, X: Any) -> NDArray[np.float64]:
-        """Weights of the rows' targets in their own predictions: (n_rows, q).
-
-        The penalties are estimated, which adds to them.
-        """
-        columns, leverages = self._columns(as_rows(X)), []
-        for model, structure in zip(self.models_, self.structures_, strict=True):
-            table = structure.add_jump_flags(columns)
-            _, errors = model.predict(table, return_std=True)
-            leverages.append(errors**2 / (model.scale_ or 1.0))
+        """Weights of the rows' targets in their own predictions: (n_rows, q)."""
+        columns = self._columns(as_rows(X))
+        leverages = [
+            model._leverages(structure.add_jump_flags(columns))
+            for model, structure in zip(self.models_, self.structures_, strict=True)
+        ]
         return np.stack(leverages, axis=1)
 
     def _columns(self, rows: Rows) -> NDArray[np.float64]:
