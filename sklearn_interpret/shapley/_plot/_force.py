@@ -149,7 +149,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self : object
             The display.
         """
-        explanation = self._rows()
+        explanation = self._drawn_explanation()
         self.row_order_ = self._row_order(explanation)
         selected, contributions, _ = strongest_features(explanation, max_entries)
         is_one_row = len(explanation) == 1
@@ -184,12 +184,12 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self.ups_, self.downs_ = draw_signed_arrows(
             ax, far, near, heights, ARROW_HEIGHT, 0.008 * span, style, notched=True
         )
-        names = _add_others(self._entries([(j,) for j in selected]), explanation)
+        names = _add_others(self._entry_texts([(j,) for j in selected]), explanation)
         lowest = self._name_pushes(ax, (far + near) / 2, pushes, names)
         highest = self._mark_ends(ax, prediction, base, high - low)
         ax.set_ylim(lowest - 0.45, highest + 0.5)
         ax.set_yticks([])
-        ax.set_xlabel(literal(shorten(self._of_row(self._response()), 60)))
+        ax.set_xlabel(literal(shorten(self._append_row_name(self._response()), 60)))
         ax.spines[["top", "right", "left"]].set_visible(False)
         self.legend_: Legend | None = sign_legend(
             ax, "raises the prediction", "lowers the prediction"
