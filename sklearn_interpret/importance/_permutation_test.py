@@ -216,7 +216,7 @@ class PermutationTest(RefittingMixin, BaseImportance):
         if getter == "permutation":
             _check_has_folds(self.estimator_, sample)
             sample = rows_by_weight(sample)
-            params = self._parameters_of_copies(sample)
+            params = self._parameters_with_weights(sample)
             refits = _Refits(estimator, params, getter, self.features_)
             observed = refits.held_out_importances(sample, rng)
         else:

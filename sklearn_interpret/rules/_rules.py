@@ -185,12 +185,12 @@ class RuleModel(TransformerMixin, BasePredictor):
         n_seen: Counter[str] = Counter()
         for rule in self.rules_:
             conditions = [replace(c, name=names[c.feature]) for c in rule.conditions]
-            text = self._name(replace(rule, conditions=tuple(conditions)))
+            text = self._rule_text(replace(rule, conditions=tuple(conditions)))
             n_seen[text] += 1
             texts.append(f"{text} ({n_seen[text]})" if n_seen[text] > 1 else text)
         return np.array(texts, dtype=object)
 
-    def _name(self, rule: Any) -> str:
+    def _rule_text(self, rule: Any) -> str:
         """A rule in words, with its class where there are several sums."""
         return str(rule)
 

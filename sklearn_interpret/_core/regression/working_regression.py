@@ -111,7 +111,8 @@ class FittedRegression:
         """Test of counts, or of classes whose rows of equal log-odds are one target."""
         if isinstance(self.loss, Logistic):
             trials = self._trials
-            statistic, (excess, variance) = trials.pearson_statistic, trials.excess()
+            statistic = trials.pearson_statistic
+            excess, variance = trials.excess_sums()
         else:
             statistic = self.pearson_statistic
             task = partial(_excess_of_counts, self.parameters, self.counts_rows)

@@ -212,10 +212,8 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         alpha = 0.6 if text_on(paper(ax)) == "black" else 1.0
         for k in np.flatnonzero(lines != NO_LINE):
             (colour,) = sign_colours(pushes[[k]])
-            colour, y = (
-                stand_out(colour, ax, READ),
-                FIRST_LINE - LINE_HEIGHT * lines[k],
-            )
+            colour = stand_out(colour, ax, READ)
+            y = FIRST_LINE - LINE_HEIGHT * lines[k]
             line_x = [centres[k], centres[k], text_centres[k]]
             line_y = [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18]
             line_style: Style = {"linewidth": 0.9, "alpha": alpha, "zorder": 1}
@@ -237,7 +235,8 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         ]
         lines, text_centres = _place_labels(ax, ends, texts, 2)
         heights, end_lines = END_NAMES_HEIGHT + LINE_HEIGHT * lines, []
-        for k, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
+        end_styles = (ink(ax), "-"), (shade(ax, 0.65), "--")
+        for k, (colour, dashes) in enumerate(end_styles):
             line_style: Style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
             y = [-ARROW_HEIGHT / 2, heights[k]]
             end_lines += ax.plot([ends[k]] * 2, y, color=colour, **line_style)

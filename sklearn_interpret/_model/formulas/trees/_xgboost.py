@@ -158,6 +158,7 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
         raise UnreadableModelError("booster='gblinear' has no trees.")
     is_dart = name == "dart"  # trees are weighted
     forest = (gradient_booster["gbtree"] if is_dart else gradient_booster)["model"]
+    # A block is what XGBoost stores of a tree: lists with an entry for each node.
     blocks = forest["trees"][: _n_trees_in_use(estimator, forest)]
     weights = gradient_booster["weight_drop"] if is_dart else np.ones(len(blocks))
     base = _base_margins(learner)
@@ -284,12 +285,13 @@ def _read_tree(
     left, right = np.array(block["left_children"]), np.array(block["right_children"])
     is_leaf = left < 0
     value = np.zeros((len(left), n_outputs))
+    # Thresholds of inner nodes, and values of leaves where these have one output.
     threshold = np.array(block["split_conditions"], dtype=np.float32)
     if int(block["tree_param"]["size_leaf_vector"]) > 1:
         value[is_leaf] = _leaf_vectors(block, n_outputs, is_leaf)
-    else:  # the "thresholds" of leaves are their values
+    else:
         value[:, output] = weight * threshold  # in float32, as XGBoost
-    sets, go_right = category_table(_category_splits(block), listed, len(left))
+    category_sets, go_right = category_table(_category_splits(block), listed, len(left))
     tree = Tree(
         left=left,
         right=right,
@@ -298,7 +300,7 @@ def _read_tree(
         value=value,
         cover=np.array(block["sum_hessian"]),
         missing_left=np.array(block["default_left"], dtype=bool),
-        category_set=sets,
+        category_set=category_sets,
         categories_left=~go_right,
         categories_known=np.ones_like(go_right),
     )
