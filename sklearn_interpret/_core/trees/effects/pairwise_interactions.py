@@ -40,6 +40,9 @@ if TYPE_CHECKING:
         TreeEffects,
     )
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Words of bit sets that are combined together: 256 kB. Chosen by hand: smaller blocks
 # call numpy more often, larger ones leave the cache.
 _MOST_WORDS = 2**15
@@ -83,9 +86,7 @@ class TreePairs:
                 for splits in block.groups
             ]
 
-    def leaf_weights(
-        self, codes: NDArray[np.integer], weights: NDArray[np.float64]
-    ) -> list[NDArray[np.float64]]:
+    def leaf_weights(self, codes: NDArray[np.integer], weights: _Array) -> list[_Array]:
         """Weight of the rows that meet all conditions of leaves but two.
 
         An array (2, e) for each group of splits above leaves, by child and opening.
@@ -107,11 +108,11 @@ class TreePairs:
 
     def terms(
         self,
-        leaf_weights: NDArray[np.float64],
-        pair_weights: list[NDArray[np.float64]],
+        leaf_weights: _Array,
+        pair_weights: list[_Array],
         total: float,
         points: list[NDArray[np.intp]],
-    ) -> list[NDArray[np.float64]]:
+    ) -> list[_Array]:
         """The terms of rows.
 
         Parameters
@@ -173,7 +174,7 @@ def leaves_of_pairs(effects: TreeEffects) -> NDArray[np.int32]:
     return counts.reshape(n, n)[:-1, :-1]
 
 
-def mean_steps(effects: TreeEffects) -> NDArray[np.float64]:
+def mean_steps(effects: TreeEffects) -> _Array:
     """Mean number of times that conditions on each player begin or cease to hold."""
     n_moved = len(effects.moved_features)
     player = effects.paths.player
@@ -274,7 +275,7 @@ class _Openings:
         lefts: NDArray[np.uint64],
         row_weights: RowWeights,
         valid: NDArray[np.uint64],
-    ) -> NDArray[np.float64]:
+    ) -> _Array:
         """Weight of the rows that meet all other conditions, by child: (2, e).
 
         `met` holds the rows that meet each condition, then all rows; `lefts` the rows
@@ -305,7 +306,7 @@ class _Corners(NamedTuple):
     pair: NDArray[np.int32]  # (n,)
     u: NDArray[np.int32]  # (n,): point of the first player
     v: NDArray[np.int32]  # (n,): point of the second player
-    amounts: NDArray[np.float64]  # (n, k)
+    amounts: _Array  # (n, k)
 
 
 class _PairSums:
@@ -351,9 +352,9 @@ class _PairSums:
         self,
         pair: NDArray[np.integer],
         conditions: NDArray[np.intp],
-        with_both: NDArray[np.float64],
-        with_one: list[NDArray[np.float64]],
-        constant: NDArray[np.float64],
+        with_both: _Array,
+        with_one: list[_Array],
+        constant: _Array,
     ) -> None:
         """Add leaves' amounts for pairs.
 
@@ -390,10 +391,7 @@ class _PairSums:
             start = stop
 
     def _collect_corners(
-        self,
-        pair: NDArray[np.integer],
-        conditions: NDArray[np.intp],
-        amounts: NDArray[np.float64],
+        self, pair: NDArray[np.integer], conditions: NDArray[np.intp], amounts: _Array
     ) -> None:
         """Collect the points at which both conditions begin or cease to hold."""
         entry, u, sign_u = self._steps.of_conditions(conditions[0])
@@ -428,7 +426,7 @@ class _PairSums:
                     amounts[entries],
                 )
 
-    def totals(self) -> list[NDArray[np.float64]]:
+    def totals(self) -> list[_Array]:
         """The sums at the points: a list of (n, k)."""
         self._add_collected_corners()
         totals = []
@@ -500,9 +498,7 @@ class QuadrantSums:
         n_bands = -(-shape[0] // band)
         return 2 * n_bands * shape[1] + band * (n + n_bands)
 
-    def add(
-        self, u: NDArray[np.intp], v: NDArray[np.intp], amounts: NDArray[np.float64]
-    ) -> None:
+    def add(self, u: NDArray[np.intp], v: NDArray[np.intp], amounts: _Array) -> None:
         """Add amounts (m, k) to cells (m,) of the grid."""
         band, inside = np.divmod(u, self._band)
         in_bands = band * self._width + v
@@ -511,7 +507,7 @@ class QuadrantSums:
             np.add.at(self._bands[output], in_bands, amount)
             np.add.at(self._cells[output], in_cells, amount)
 
-    def sums(self) -> NDArray[np.float64]:
+    def sums(self) -> _Array:
         """The sums: (n, k)."""
         u, v, band = self._u, self._v, self._point_band
         k, n_bands = len(self._bands), len(self._ends)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
 # leave the cache or take memory. Bytes of one block, 64 MB:
 _BYTES_PER_BLOCK = 2**26
@@ -146,7 +149,7 @@ class PairBlock:
     rank: NDArray[np.int32]
     player: Sets
     n_players: int
-    value: NDArray[np.float64]
+    value: _Array
     met: NDArray[np.uint64]
     failed: Sets
 
@@ -181,23 +184,15 @@ class PairBlock:
         )
 
     def values(
-        self,
-        codes: NDArray[np.intp],
-        weights: NDArray[np.float64],
-        order: int,
-        integrals: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        self, codes: NDArray[np.intp], weights: _Array, order: int, integrals: _Array
+    ) -> _Array:
         """Values (n_rows, k, n_players, ...) of rows; see `pair_values`."""
         rows = zip(codes, weights[:, self.rows], strict=True)
         return np.array([self._values(*row, order, integrals) for row in rows])
 
     def _values(
-        self,
-        codes: NDArray[np.intp],
-        weights: NDArray[np.float64],
-        order: int,
-        integrals: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        self, codes: NDArray[np.intp], weights: _Array, order: int, integrals: _Array
+    ) -> _Array:
         """Values (k, n_players, ...) of one row."""
         leaves, lost, background = self._compare(codes)
         leaf, background_row = set_bits(background)
@@ -336,12 +331,12 @@ class _Gains:
 
     gained: Sets
     leaf: NDArray[np.intp]
-    gains: list[NDArray[np.float64]]
+    gains: list[_Array]
     lost: Sets
-    values: NDArray[np.float64]
+    values: _Array
     n_players: int
 
-    def by_player(self) -> NDArray[np.float64]:
+    def by_player(self) -> _Array:
         """Values by output and player: (k, n_players)."""
         gain, loss = self.gains
         losses = np.bincount(self.leaf, loss, len(self.values))
@@ -352,7 +347,7 @@ class _Gains:
         ]
         return np.array(values)
 
-    def by_pair(self) -> NDArray[np.float64]:
+    def by_pair(self) -> _Array:
         """Interaction values by output and pair: (k, n_players, n_players)."""
         gain, mixed_gain, loss = self.gains
         losses = np.bincount(self.leaf, loss, len(self.values))
@@ -370,9 +365,7 @@ class _Gains:
         return np.triu(values, 1)
 
 
-def _player_weights(
-    sets: Sets, weights: NDArray[np.float64], n_players: int
-) -> NDArray[np.float64]:
+def _player_weights(sets: Sets, weights: _Array, n_players: int) -> _Array:
     """Total weight of the sets (n_words, n) that each player is in."""
     sums = [np.bincount(octet, weights, 256) for octet in _octets(sets, n_players)]
     return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
@@ -384,9 +377,7 @@ def _octets(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
     return octets[: -(-n_players // 8)]
 
 
-def _pair_weights(
-    first: Sets, second: Sets, weights: NDArray[np.float64], n_players: int
-) -> NDArray[np.float64]:
+def _pair_weights(first: Sets, second: Sets, weights: _Array, n_players: int) -> _Array:
     """Total weight where one player is in the first set, another one in the second."""
     rows = []
     for first_octet in _octets(first, n_players):
@@ -426,10 +417,10 @@ def pair_values(
     blocks: Iterable[PairBlock],
     paths: TreePaths,
     codes: NDArray[np.intp],
-    weights: NDArray[np.float64],
+    weights: _Array,
     order: int,
-    integrals: Callable[[int, int], NDArray[np.float64]] = comparison_integrals,
-) -> NDArray[np.float64]:
+    integrals: Callable[[int, int], _Array] = comparison_integrals,
+) -> _Array:
     """Values of rows from all blocks: (n_keys, n_rows).
 
     `weights` (n_rows, n_background_rows) are the weights of the comparisons.
