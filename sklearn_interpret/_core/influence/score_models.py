@@ -65,9 +65,7 @@ class _FirstSteps(NamedTuple):
     """
 
     steps: _Array  # (r, d, k)
-    decreases: NDArray[
-        np.float64
-    ]  # (r,): twice the predicted decrease of the objective
+    decreases: _Array  # (r,): twice the predicted decrease of the objective
     is_decisive: NDArray[np.bool_]  # (r,): rows that determine a parameter alone
     inverse: _Array  # (d k, d k): H^-1, of all rows
     solved_design: _Array  # (r, d k, k): H^-1 A
@@ -269,36 +267,37 @@ class ScoreModel(Generic[_L]):
     def _parameters_without(
         self, deleted: _Groups, precision: float
     ) -> tuple[_Array, NDArray[np.bool_]]:
-        """Results of `without`, for a model with centred columns where possible."""
-        starts = np.repeat(self.parameters[None], len(deleted), axis=0)
-        unsolved = np.ones(len(deleted), dtype=bool)
+        """Results of `without`, for a model with centred columns where possible.
+
+        By steps for single rows, then by descents from there, at last from zero.
+        """
+        parameters = np.repeat(self.parameters[None], len(deleted), axis=0)
+        converged = np.zeros(len(deleted), dtype=bool)
         (rows, group), (d, k) = _flatten_groups(deleted), self.parameters.shape
         if np.array_equal(group, np.arange(len(deleted))):  # one row each
             for block in row_blocks(len(rows), d * k * k):
-                starts[block], unsolved[block] = self._step_without_rows(
-                    rows[block], precision
-                )
-        if not unsolved.any():
-            return starts, ~unsolved
-        included = np.ones((unsolved.sum(), len(self.design)))
-        positions = np.flatnonzero(unsolved).tolist()
-        for row_mask, position in zip(included, positions, strict=True):
+                steps = self._step_without_rows(rows[block], precision)
+                parameters[block], converged[block] = steps
+        remaining = np.flatnonzero(~converged)
+        if not len(remaining):
+            return parameters, converged
+        included = np.ones((len(remaining), len(self.design)))
+        for row_mask, position in zip(included, remaining.tolist(), strict=True):
             row_mask[deleted[position]] = 0
-        converged = ~unsolved
-        ends, converged[unsolved] = self._descend(starts[unsolved], included)
-        starts[unsolved] = ends
-        # A fit from zero.
-        failed, included = np.flatnonzero(~converged), included[~converged[unsolved]]
-        ends, converged[failed] = self._descend(0 * starts[failed], included)
-        starts[failed[converged[failed]]] = ends[converged[failed]]
-        return starts, converged
+        ends, are_optima = self._descend(parameters[remaining], included)
+        parameters[remaining], converged[remaining] = ends, are_optima
+        remaining, included = remaining[~are_optima], included[~are_optima]
+        ends, are_optima = self._descend(0 * parameters[remaining], included)
+        parameters[remaining[are_optima]] = ends[are_optima]
+        converged[remaining] = are_optima
+        return parameters, converged
 
     def _step_without_rows(
         self, rows: NDArray[np.intp], precision: float
     ) -> tuple[_Array, NDArray[np.bool_]]:
-        """Parameters (r, d, k) without each row, and a mask of rows where this fails.
+        """Parameters (r, d, k) without each row, and whether this succeeds.
 
-        All steps have the Hessian of all rows but one at their parameters. They fail
+        All steps have the Hessian H of all rows but one at their parameters. They fail
         where a step does not halve the one before: the parameters then stay unchanged.
         """
         # Where curvatures jump, a small step does not bound the next one.
@@ -311,27 +310,29 @@ class ScoreModel(Generic[_L]):
             is_far = ~failed & (decreases > self._least_decrease)
             if precision:
                 is_far &= self._next_step_bounds(decreases) > _OVERSTATED * precision
-            active, before = np.flatnonzero(is_far), decreases[is_far]
+            active, last_decreases = np.flatnonzero(is_far), decreases[is_far]
             start = np.broadcast_to(self.parameters, changes[active].shape)
-            summed = -self._gradients_of(rows[active], start)
+            # Sums of the gradients so far: minus H times the changes.
+            gradient_sums = -self._gradients_of(rows[active], start)
             while len(active):
                 parameters = self.parameters + changes[active]
                 gradients = self._gradients_at(parameters)
                 gradients -= self._gradients_of(rows[active], parameters)
                 steps = first.next_steps(gradients, active)
                 changes[active] -= steps
-                summed += gradients
+                gradient_sums += gradients
+                # Decreases are squared lengths of steps, in units of the Hessian.
                 decreases = (steps * gradients).sum(axis=(1, 2))
-                halves = (decreases >= 0) & (decreases <= before / 4)
+                halves = (decreases >= 0) & (decreases <= last_decreases / 4)
                 failed[active[~halves]] = True
-                sizes = -(changes[active] * summed).sum(axis=(1, 2))
-                least = np.maximum(self._least_decrease, precision**2 * sizes)
+                squared_lengths = -(changes[active] * gradient_sums).sum(axis=(1, 2))
+                least = np.maximum(self._least_decrease, precision**2 * squared_lengths)
                 is_far = halves & (decreases > least)
-                active, before = active[is_far], decreases[is_far]
-                summed = summed[is_far]
+                active, last_decreases = active[is_far], decreases[is_far]
+                gradient_sums = gradient_sums[is_far]
         changes[failed] = 0
         changes += self.parameters
-        return changes, failed
+        return changes, ~failed
 
     def _first_steps(self, rows: NDArray[np.intp]) -> _FirstSteps:
         """Newton steps without a row each, by Woodbury's formula.

@@ -469,10 +469,11 @@ class _SplitTables:
         trees = self._ensemble
         codes = self._moved_features[player].codes[:, 0].astype(np.intp)
         order = np.argsort(codes, kind="stable")
-        values = codes[order]
-        n_known = np.searchsorted(values, trees.split_codes.missing[feature])
-        ends = np.flatnonzero(np.diff(values[:n_known], append=-1))
-        self._set_places(splits, values[ends])
+        sorted_codes = codes[order]
+        n_known = np.searchsorted(sorted_codes, trees.split_codes.missing[feature])
+        # The last point of each known code: there is a place behind each.
+        ends = np.flatnonzero(np.diff(sorted_codes[:n_known], append=-1))
+        self._set_places(splits, sorted_codes[ends])
         if n_known < len(codes):
             meets_left = self._with_missing[trees.left[splits]]
             meets_right = self._with_missing[trees.right[splits]]
@@ -484,15 +485,17 @@ class _SplitTables:
 
     def _set_places(self, splits: NDArray[np.intp], values: NDArray[np.intp]) -> None:
         """Set the places of splits, among the codes of values that are not missing."""
-        low, high = self._intervals
+        lowest, highest = self._intervals
+        # Codes that meet the player's conditions above the split; all without any.
         previous = self._paths.previous[self._ensemble.left[splits]]
-        low = np.where(previous < 0, 0, low[previous])
-        low = np.searchsorted(values, low, "left")
-        high = np.where(previous < 0, np.iinfo(np.intp).max, high[previous])
-        high = np.searchsorted(values, high, "right")
+        has_none = previous < 0
+        lowest = np.where(has_none, 0, lowest[previous])
+        highest = np.where(has_none, np.iinfo(np.intp).max, highest[previous])
+        low = np.searchsorted(values, lowest, "left")
+        high = np.searchsorted(values, highest, "right")
         high = np.maximum(low, high)  # where no code is between them
-        middle = self._ensemble.split_codes.rank[splits]
-        middle = np.clip(np.searchsorted(values, middle, "right"), low, high)
+        rank = self._ensemble.split_codes.rank[splits]
+        middle = np.clip(np.searchsorted(values, rank, "right"), low, high)
         self.low[splits] = self.n_places + low
         self.middle[splits] = self.n_places + middle
         self.high[splits] = self.n_places + high
@@ -527,16 +530,18 @@ class _SplitTables:
         trees = self._ensemble
         within = np.ones_like(lefts)
         previous = self._paths.previous[trees.left[splits]]
-        row = np.zeros(trees.n_nodes, dtype=np.intp)
-        row[splits] = np.arange(len(splits))
+        position = np.zeros(trees.n_nodes, dtype=np.intp)
+        position[splits] = np.arange(len(splits))
+        # Top down: the points of the player's split above that go to the same side.
         below = np.flatnonzero(previous >= 0)
         depth = trees.depth[splits[below]]
         for level in np.unique(depth):
             selected = below[depth == level]
-            parents = trees.parents[previous[selected]]
-            is_left = trees.left[parents] == previous[selected]
-            stays = lefts[row[parents]] == is_left[:, None]
-            within[selected] = within[row[parents]] & stays
+            upper_splits = trees.parents[previous[selected]]
+            upper = position[upper_splits]
+            is_left = trees.left[upper_splits] == previous[selected]
+            same_side = lefts[upper] == is_left[:, None]
+            within[selected] = within[upper] & same_side
         return within
 
 
