@@ -196,7 +196,7 @@ class _Conditions(NamedTuple):
     high: NDArray[np.integer]  # last cell that meets the condition
     turn_start: NDArray[np.intp]  # positions at which turns begin
 
-    def by_turn(self, missed: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+    def split_by_turn(self, missed: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
         """The columns of a mask (n, n_conditions), split into turns."""
         return np.split(missed, self.turn_start[1:], axis=1)
 
@@ -390,7 +390,7 @@ class BoxSums:
         missed = (cells < low) | (cells > high)
         n_turns, shape = len(conditions.turn_start), (len(points), len(self.tree))
         n_missed = np.zeros(shape, dtype=np.min_scalar_type(n_turns))
-        for turn in conditions.by_turn(missed):
+        for turn in conditions.split_by_turn(missed):
             n_missed[:, : turn.shape[1]] += turn
         return missed, n_missed
 
@@ -406,7 +406,7 @@ class BoxSums:
         # The cell of one column decides on boxes whose other conditions are all met.
         decides = [
             n_missed[:, : turn.shape[1]] == turn
-            for turn in self._conditions.by_turn(missed)
+            for turn in self._conditions.split_by_turn(missed)
         ]
         deciding = np.flatnonzero(np.concatenate(decides, axis=1))
         point, condition = np.divmod(deciding, missed.shape[1])

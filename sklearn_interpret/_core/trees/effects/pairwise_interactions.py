@@ -251,14 +251,16 @@ class _Openings:
             Number of the block's conditions.
         """
         slot_players = player[splits.child_conditions[0]].T
+        # Pairs of slots (n_splits, d + 1, d + 1); first and second slot of each.
         pairs = numbers[slot_players[:, :, None], slot_players[:, None]]
         split, first, second = np.nonzero(pairs >= 0)
         d = len(splits.conditions)
+        # One key for each split and first slot that has pairs.
         keys, first_condition = np.unique(split * (d + 1) + first, return_inverse=True)
-        key_split, slot = np.divmod(keys, d + 1)
+        key_split, key_slot = np.divmod(keys, d + 1)
         other_conditions = splits.conditions[:, key_split]
-        inner = np.flatnonzero(slot < d)
-        other_conditions[slot[inner], inner] = n_conditions
+        is_of_split = np.flatnonzero(key_slot < d)  # the last slot is the children's
+        other_conditions[key_slot[is_of_split], is_of_split] = n_conditions
         split_slot = splits.slot[split]
         return cls(
             split=key_split,
@@ -286,17 +288,19 @@ class _Openings:
         step = max(1, _MOST_WORDS // ((d + 1) * met.shape[1]))
         for start in range(0, c, step):
             sets = met.take(self.other_conditions[:, start : start + step], axis=0)
+            # (d + 1, step, n_words): each leaves out one slot, too, and the last none.
             sets = all_but_one_and_all(sets, valid)
             chunk = slice(*np.searchsorted(self.first_condition, [start, start + step]))
             first_condition = self.first_condition[chunk]
-            sets = sets[self.slots[1, chunk], first_condition - start]
-            weights[:, chunk] = row_weights.total(sets)
-            sided = np.flatnonzero(self.by_side[chunk])
-            left = row_weights.total(
-                sets[sided] & lefts[self.split[first_condition[sided]]]
+            sets_of_pairs = sets[self.slots[1, chunk], first_condition - start]
+            weights[:, chunk] = row_weights.total(sets_of_pairs)
+            by_side = np.flatnonzero(self.by_side[chunk])
+            split_of_pair = self.split[first_condition[by_side]]
+            left_weights = row_weights.total(
+                sets_of_pairs[by_side] & lefts[split_of_pair]
             )
-            weights[0, chunk][sided] = left
-            weights[1, chunk][sided] -= left
+            weights[0, chunk][by_side] = left_weights
+            weights[1, chunk][by_side] -= left_weights
         return weights
 
 
@@ -378,12 +382,12 @@ class _PairSums:
             for line, amount in zip(self._lines[side], amounts.T, strict=True):
                 np.add.at(line, index, amount[entry] * sign)
         starts = self._steps.starts
-        counts = starts[conditions + 1] - starts[conditions]
-        total = np.cumsum(counts[0] * counts[1])
+        n_steps = starts[conditions + 1] - starts[conditions]
+        n_corners_upto = np.cumsum(n_steps[0] * n_steps[1])
         start = 0
         while start < len(pair):
-            before = total[start - 1] if start else 0
-            stop = int(np.searchsorted(total, before + _MOST_CORNERS, side="right"))
+            most = (n_corners_upto[start - 1] if start else 0) + _MOST_CORNERS
+            stop = int(np.searchsorted(n_corners_upto, most, side="right"))
             stop = max(stop, start + 1)
             self._collect_corners(
                 pair[start:stop], conditions[:, start:stop], with_both[start:stop]

@@ -194,7 +194,7 @@ class PairBlock:
         self, codes: NDArray[np.intp], weights: _Array, order: int, integrals: _Array
     ) -> _Array:
         """Values (k, n_players, ...) of one row."""
-        leaves, lost, background = self._compare(codes)
+        leaves, lost, background = self._compare_row(codes)
         leaf, background_row = set_bits(background)
         n_rows = self.failed.shape[1] // len(self.value)
         gained = self.failed.take(leaves.take(leaf) * n_rows + background_row, axis=1)
@@ -212,7 +212,7 @@ class PairBlock:
         )
         return gains.by_player() if order == 1 else gains.by_pair()
 
-    def _compare(self, codes: NDArray[np.intp]) -> ComparedLeaves:
+    def _compare_row(self, codes: NDArray[np.intp]) -> ComparedLeaves:
         """The leaves at which one row gains, from its codes (n_features,)."""
         levels, left = self.levels, self._row_lefts(codes)
         n_words, n_nodes = len(self.player), len(levels.nodes)
@@ -367,11 +367,12 @@ class _Gains:
 
 def _player_weights(sets: Sets, weights: _Array, n_players: int) -> _Array:
     """Total weight of the sets (n_words, n) that each player is in."""
-    sums = [np.bincount(octet, weights, 256) for octet in _octets(sets, n_players)]
+    octets = _octets_of_players(sets, n_players)
+    sums = [np.bincount(octet, weights, 256) for octet in octets]
     return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
 
 
-def _octets(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
+def _octets_of_players(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
     """Each eight players' bits of sets (n_words, n): list of arrays (n,)."""
     octets = [octet for word in sets[..., None].view(np.uint8) for octet in word.T]
     return octets[: -(-n_players // 8)]
@@ -380,9 +381,9 @@ def _octets(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
 def _pair_weights(first: Sets, second: Sets, weights: _Array, n_players: int) -> _Array:
     """Total weight where one player is in the first set, another one in the second."""
     rows = []
-    for first_octet in _octets(first, n_players):
+    for first_octet in _octets_of_players(first, n_players):
         row = []
-        for second_octet in _octets(second, n_players):
+        for second_octet in _octets_of_players(second, n_players):
             octet_pairs = first_octet * np.intp(256) + second_octet
             sums = np.bincount(octet_pairs, weights, 2**16).reshape(256, 256)
             row.append(_MEMBERS.T @ sums @ _MEMBERS)
