@@ -127,12 +127,13 @@ class NetworkModel:
         and R their roots of curvature times slopes of scores.
         """
         changes = np.empty((len(groups), len(self.parameters)))
-        lengths = np.empty(len(groups))
-        sizes, largest = np.array([len(rows) for rows in groups]), 0.0
+        first_lengths = np.empty(len(groups))
+        sizes, largest_gradient = np.array([len(rows) for rows in groups]), 0.0
         objective = self._objective
         for block in self._split_into_blocks(sizes):
             rows = np.concatenate([groups[group] for group in block])
             gradients, roots = self._gradients_and_roots(rows)
+            # H^-1 of the gradient and the roots of each row: (m, 1 + k, P).
             columns = np.concatenate([gradients[:, None], roots], axis=1)
             solved = self._solve(columns.reshape(-1, columns.shape[2]).T).T
             ends = np.cumsum(sizes[block])
@@ -141,13 +142,15 @@ class NetworkModel:
                 group_solved = solved.reshape(columns.shape)[span]
                 without = _WithoutCurvature.of_rows(roots[span], group_solved[:, 1:])
                 changes[group] = without.step(group_solved[:, 0].sum(axis=0))
-                lengths[group] = np.linalg.norm(changes[group])
+                first_lengths[group] = np.linalg.norm(changes[group])
                 if objective is not None:
                     changes[group] = self._descend(objective, groups[group], without)
-                total = gradients[span].sum(axis=0)
-                largest = max(largest, float(np.linalg.norm(total)))
-        damped = _LEAST_DAMPING * self._diagonal[1].max() * lengths
-        if damped.max() > _MOST_DAMPED * largest:
+                gradient = gradients[span].sum(axis=0)
+                largest_gradient = max(
+                    largest_gradient, float(np.linalg.norm(gradient))
+                )
+        damped = _LEAST_DAMPING * self._diagonal[1].max() * first_lengths
+        if damped.max() > _MOST_DAMPED * largest_gradient:
             raise self._indefinite_error()
         return changes
 
