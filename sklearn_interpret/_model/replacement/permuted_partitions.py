@@ -95,7 +95,8 @@ def scores_in_partitions(
     partitions: list[_Partition] = sample.map_reduce(read, add, [0])
     weights = np.concatenate([partition.weights for partition in partitions])
     check_several_rows(len(weights))
-    moments = [part.moments for part in partitions if part.moments is not None]
+    all_moments = [partition.moments for partition in partitions]
+    moments = [of_partition for of_partition in all_moments if of_partition is not None]
     shares = r2_shares(reduce(Moments.merge, moments).variance) if moments else None
     starts = np.cumsum([0, *(len(partition.weights) for partition in partitions)])
     numbers = [partition.number for partition in partitions]
