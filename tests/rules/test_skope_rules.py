@@ -8,7 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import cross_val_score
 
-from sklearn_interpret._core.rules.out_of_bag import draw_share, score_rules, without_overlaps
+from sklearn_interpret._core.rules.out_of_bag import (
+    draw_share,
+    score_rules,
+    without_overlaps,
+)
 from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.rules import SkopeRulesClassifier
 from tests.references.rules import rule_holds
