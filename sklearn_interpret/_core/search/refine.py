@@ -189,13 +189,15 @@ class Refinement:
         """
         order = np.lexsort((-savings, point))
         point, column, cells = point[order], column[order], cells[order]
+        # Rank of each move among the moves of its point.
         rank = np.arange(len(point)) - np.searchsorted(point, point)
-        # Trial i has the moves of its point up to move i.
-        moved, trials = self.values.copy(), self.values[point]
-        for turn in range(rank.max(initial=-1) + 1):
-            in_turn = rank == turn
-            moved[point[in_turn], column[in_turn]] = cells[in_turn]
-            trials[in_turn] = moved[point[in_turn]]
+        # Trial i has the moves of its point up to move i: all points make their first
+        # move, then their second, and so on.
+        values_so_far, trials = self.values.copy(), self.values[point]
+        for current_rank in range(rank.max(initial=-1) + 1):
+            moves = rank == current_rank
+            values_so_far[point[moves], column[moves]] = cells[moves]
+            trials[moves] = values_so_far[point[moves]]
         is_later = rank > 0
         holds = np.ones(len(point), dtype=bool)
         if is_later.any():
