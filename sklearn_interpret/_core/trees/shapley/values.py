@@ -463,7 +463,7 @@ def _unit_tables(
         for term in terms(d.max(initial=0), order):
             term_starts = term_position(term, d)[:, None] << d[:, None]
             np.add(patterns, term_starts, out=positions)
-            positions[term[-1] >= d] = 0  # without the term, take the first number, zero
+            positions[term[-1] >= d] = 0  # without the term: number 0 is zero
             numbers.take(positions, out=gains, mode="wrap")
             if term[-1] < units.n_path:  # the same players in all units
                 index: Any = (slice(None), column_of[term])
