@@ -7,6 +7,7 @@ import re
 import types
 import typing
 from collections import defaultdict
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -71,7 +72,8 @@ def signatures(module_name):
     return {
         name: (called, inspect.signature(called))
         for name, called in found.items()
-        if not isinstance(called, property) and not issubclass_of(called, Exception)
+        if not isinstance(called, property | cached_property)
+        and not issubclass_of(called, Exception)
     }
 
 
@@ -79,6 +81,7 @@ def own_methods(public_class):
     """Public methods and properties that our modules define, inherited ones too."""
     for name, member in inspect.getmembers(public_class):
         member = member.fget if isinstance(member, property) else member
+        member = member.func if isinstance(member, cached_property) else member
         if not name.startswith("_") and inspect.isroutine(member):
             module = getattr(inspect.unwrap(member), "__module__", None) or ""
             if module.startswith("sklearn_interpret"):
@@ -218,6 +221,8 @@ def test_fitted_attributes_are_the_documented_ones(fitted):
 def holds(kind, value):
     """Whether a value is of an annotated type."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if hasattr(origin, "__value__"):  # NumPy 2.5 declares NDArray by `type`
+        return holds(origin.__value__[inner], value)
     if kind is typing.Any:
         return True
     if origin in (typing.Union, types.UnionType):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -39,6 +39,7 @@ from sklearn_interpret._model.formulas.trees.tree_model import (
     listed_positions,
     response_fields,
 )
+from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ _BASE_MARGINS: dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]] =
     **dict.fromkeys(_EXP, np.log),
     **dict.fromkeys(_LOGISTIC, lambda p: -np.log(1 / p - 1)),
 }
+# Objectives whose several levels are put in order in each row, and the version since
+# when they are: the prediction of a level depends on the margins of the others.
+_IN_ORDER_SINCE = {"reg:quantileerror": [3, 4], "reg:expectileerror": [3, 3]}
 
 
 @dataclass(frozen=True)
@@ -83,10 +87,12 @@ class XGBoostEncoder:
     # For each column the labels of its categories in the training frame: integers, or
     # bytes of texts; None for numbers, and for models fitted on arrays.
     levels: tuple[tuple[Any, ...] | None, ...]
+    cuts_labels: bool  # of pandas frames, see `_cut_labels`
 
     def __call__(self, X: Any) -> NDArray[np.floating]:
         if is_frame(X):
-            positions = list(map(_label_positions, X.dtypes, self.levels))
+            cuts_labels = repeat(self.cuts_labels)
+            positions = list(map(_label_positions, X.dtypes, self.levels, cuts_labels))
             columns = column_numbers(X, positions, _refuse_unseen)
             X = np.column_stack([column.astype(_SINGLE) for column in columns])
         numbers = self.array_encoder(X)
@@ -102,7 +108,7 @@ class XGBoostEncoder:
 
 
 def _label_positions(
-    dtype: Any, levels: tuple[Any, ...] | None
+    dtype: Any, levels: tuple[Any, ...] | None, cuts_labels: bool
 ) -> dict[Any, Any] | None:
     """The number of each label of a column; None for a column of numbers.
 
@@ -115,11 +121,9 @@ def _label_positions(
     positions = _position_of_each(levels)
     if not isinstance(levels[0], bytes):
         return positions
-    if is_category:
+    if is_category and cuts_labels:
         labels = list(dtype.categories)
-        return dict(
-            zip(labels, map(positions.get, _stored_labels(labels)), strict=True)
-        )
+        return dict(zip(labels, map(positions.get, _cut_labels(labels)), strict=True))
     return {text.decode(errors="replace"): i for text, i in positions.items()}
 
 
@@ -128,8 +132,8 @@ def _position_of_each(labels: Iterable[Any]) -> dict[Any, Any]:
     return {label: position for position, label in enumerate(labels)}
 
 
-def _stored_labels(labels: Sequence[Any]) -> list[bytes]:
-    """Labels as XGBoost stores and compares those of pandas frames.
+def _cut_labels(labels: Sequence[Any]) -> list[bytes]:
+    """Labels as XGBoost before 3.4 stores and compares those of pandas frames.
 
     It concatenates their bytes, but splits at numbers of characters, which is wrong for
     characters that are not ASCII.
@@ -151,17 +155,24 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
     """Read a fitted XGBModel."""
     check_is_fitted(estimator)
     booster = estimator.get_booster()
-    learner = json.loads(booster.save_raw(raw_format="json"))["learner"]
+    content = json.loads(booster.save_raw(raw_format="json"))
+    learner, version = content["learner"], content["version"]  # the one that runs
     gradient_booster = learner["gradient_booster"]
-    name = gradient_booster["name"]
-    if name == "gblinear":
+    if gradient_booster["name"] == "gblinear":
         raise UnreadableModelError("booster='gblinear' has no trees.")
-    is_dart = name == "dart"  # trees are weighted
-    forest = (gradient_booster["gbtree"] if is_dart else gradient_booster)["model"]
+    base = _base_margins(learner)
+    objective = learner["objective"]["name"]
+    if len(base) > 1 and version >= _IN_ORDER_SINCE.get(objective, [np.inf]):
+        raise UnreadableModelError(
+            "XGBoost puts the quantiles or expectiles of a row in order, so that they "
+            "are not sums of its trees."
+        )
+    # With dropout, XGBoost before 3.3 wraps its plain booster.
+    forest = gradient_booster.get("gbtree", gradient_booster)["model"]
     # A block is what XGBoost stores of a tree: lists with an entry for each node.
     blocks = forest["trees"][: _n_trees_in_use(estimator, forest)]
-    weights = gradient_booster["weight_drop"] if is_dart else np.ones(len(blocks))
-    base = _base_margins(learner)
+    # Dropout weights the trees; 3.4 moved the weights into the "model".
+    weights = {**gradient_booster, **forest}.get("weight_drop", np.ones(len(blocks)))
     n_columns = int(learner["learner_model_param"]["num_feature"])
     listed = listed_categories(chain.from_iterable(map(_category_splits, blocks)))
     # Blocks stop at the best iteration, outputs and weights are those of all trees.
@@ -175,13 +186,13 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
         ensemble=join_trees(
             trees, base=base, n_features=n_columns, precision=_SINGLE, strict=True
         ),
-        encoder=_make_encoder(estimator, forest, listed, n_columns),
+        encoder=_make_encoder(estimator, forest, listed, n_columns, version),
         columns=np.arange(n_columns),
         n_columns=n_columns,
         raw_method="predict",
         raw_params={"output_margin": True},
         cover="hessian",
-        **response_fields(estimator, _LINKS.get(learner["objective"]["name"])),
+        **response_fields(estimator, _LINKS.get(objective)),
     )
     _check_margin(model, estimator)
     return model
@@ -192,13 +203,15 @@ def _make_encoder(
     forest: dict[str, Any],
     listed: tuple[ListedCategories, ...],
     n_columns: int,
+    version: list[int],
 ) -> XGBoostEncoder:
     """The encoder of rows for the model."""
-    missing = np.nan if estimator.missing is None else float(estimator.missing)
+    missing = None if is_missing(estimator.missing) else float(estimator.missing)
     return XGBoostEncoder(
-        ArrayEncoder(n_columns, _SINGLE, absent=np.nan, missing=missing),
+        ArrayEncoder(n_columns, _SINGLE, absent_is_missing=True, missing=missing),
         listed,
         _training_levels(forest, n_columns),
+        cuts_labels=version < [3, 4],
     )
 
 
@@ -288,7 +301,7 @@ def _read_tree(
     # Thresholds of inner nodes, and values of leaves where these have one output.
     threshold = np.array(block["split_conditions"], dtype=np.float32)
     if int(block["tree_param"]["size_leaf_vector"]) > 1:
-        value[is_leaf] = _leaf_vectors(block, n_outputs, is_leaf)
+        value[is_leaf] = weight * _leaf_vectors(block, n_outputs, is_leaf)
     else:
         value[:, output] = weight * threshold  # in float32, as XGBoost
     category_sets, go_right = category_table(_category_splits(block), listed, len(left))

@@ -169,14 +169,15 @@ def response_fields(estimator: BaseEstimator, link: str | None) -> dict[str, Any
 class ArrayEncoder:
     """Encoder of numeric columns: a cast.
 
-    `absent` replaces the entries that a sparse matrix does not store; `missing` is a
-    number that means missing, in addition to NaN.
+    `absent_is_missing` tells whether entries that a sparse matrix does not store are
+    missing, not zero; `missing` is a number that means missing, in addition to NaN.
+    No field is NaN, which equals nothing: equal encoders share their features.
     """
 
     n_columns: int
     precision: np.dtype[np.floating]
-    absent: float = 0.0
-    missing: float = np.nan
+    absent_is_missing: bool = False
+    missing: float | None = None
 
     def __call__(self, X: Any) -> NDArray[np.floating]:
         with np.errstate(over="ignore"):  # models also get infinity beyond float32
@@ -189,9 +190,9 @@ class ArrayEncoder:
                 ensure_min_features=0,
             )
         if issparse(numbers):  # of a frame of sparse columns, too
-            numbers = dense(numbers, self.absent)
+            numbers = _dense(numbers) if self.absent_is_missing else numbers.toarray()
         check_width(numbers.shape[1], self.n_columns)
-        if not np.isnan(self.missing):
+        if self.missing is not None:
             numbers = np.where(numbers == self.missing, np.nan, numbers)
         return numbers
 
@@ -264,12 +265,10 @@ def check_width(n_columns: int, expected: int) -> None:
         )
 
 
-def dense(X: Any, absent: float) -> NDArray[Any]:
-    """A sparse matrix as an array; entries not stored become `absent`."""
-    if absent == 0:
-        return X.toarray()
+def _dense(X: Any) -> NDArray[np.floating]:
+    """A sparse matrix of floats as an array; entries not stored are missing."""
     X = X.tocoo()
-    dense = np.full(X.shape, absent, dtype=np.result_type(X.dtype, np.float32))
+    dense = np.full(X.shape, np.nan, dtype=X.dtype)
     dense[X.row, X.col] = X.data
     return dense
 
