@@ -217,9 +217,12 @@ def rule_columns(rules: Sequence[Any], classes: Any) -> dict[str, Any]:
         if name == "conditions" or set(entries) == {None}:
             continue
         if name.startswith("shares"):
-            shares_by_class = zip(classes, zip(*entries, strict=True), strict=True)
-            share = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
-            columns |= {f"{share} of {label}": s for label, s in shares_by_class}
+            # "shares", or "shares_low" and the like: a column for each class.
+            title = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
+            for label, class_shares in zip(
+                classes, zip(*entries, strict=True), strict=True
+            ):
+                columns[f"{title} of {label}"] = class_shares
         else:
             columns[name] = entries
     return columns
