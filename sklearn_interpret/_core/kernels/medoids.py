@@ -121,14 +121,14 @@ class _Assignment:
 
     def _find_nearest(self, rows: NDArray[np.intp]) -> None:
         """Find the nearest medoids of some rows anew."""
-        distances, position = self._to_medoids[:, rows], np.arange(len(rows))
+        distances, each = self._to_medoids[:, rows], np.arange(len(rows))
         nearest = distances.argmin(axis=0)
         self.nearest[rows] = nearest
-        self.first_distance[rows] = distances[nearest, position]
-        distances[nearest, position] = np.inf
+        self.first_distance[rows] = distances[nearest, each]
+        distances[nearest, each] = np.inf  # of the others, the nearest is the second
         second = distances.argmin(axis=0)
         self._second_nearest[rows] = second
-        self._second_distance[rows] = distances[second, position]
+        self._second_distance[rows] = distances[second, each]
         self._members[rows] = 0
         self._members[rows, nearest] = self._rounded_weights[rows]
         sums = np.bincount(
