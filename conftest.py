@@ -159,6 +159,20 @@ def stop_the_clock():
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def start_workers_at_once(request):
+    """Let joblib send work to threads where it would to processes, which start slowly.
+
+    The thorough run starts processes.
+    """
+    from joblib import register_parallel_backend
+
+    from tests.workers import SendingBackend
+
+    if not request.config.getoption("--thorough"):
+        register_parallel_backend("sending", SendingBackend, make_default=True)
+
+
 @pytest.fixture(autouse=True)
 def close_figures():
     """Leave no figure behind, without importing matplotlib for tests that draw none."""
