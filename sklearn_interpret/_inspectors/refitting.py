@@ -77,12 +77,12 @@ class RefittingMixin(BaseInspector):
         """Parameters of the estimator's `fit` for rows at these positions."""
         return parameters_of_rows(self._fit_input.X, self._fit_input.params, index)
 
-    def _parameters_of_copies(self, sample: Sample) -> dict[str, Any]:
-        """Parameters of the estimator's `fit`, with the weights of these rows."""
+    def _parameters_with_weights(self, sample: Sample) -> dict[str, Any]:
+        """Parameters of the estimator's `fit` for a sample, with its weights."""
         # Where metadata is routed, a pipeline takes the plain name.
-        names = weight_parameter(self._get_estimator()), "sample_weight"
+        weight_names = weight_parameter(self._get_estimator()), "sample_weight"
         return {
-            name: sample.weights if name in names else values
+            name: sample.weights if name in weight_names else values
             for name, values in self._fit_parameters(sample.index).items()
         }
 
@@ -98,15 +98,15 @@ class RefittingMixin(BaseInspector):
             splits = list(cv)
             position_in_sample = np.full(self._fit_input.X.shape[0], _NOT_IN_SAMPLE)
             position_in_sample[sample.index] = np.arange(sample.rows.n_rows)
-        pairs = [
+        checked_splits = [
             _checked_split(number, split, position_in_sample)
             for number, split in enumerate(splits)
         ]
-        if not pairs:
+        if not checked_splits:
             _refuse_splits(
                 "it yields nothing: pass a list, since an iterator works only once."
             )
-        return pairs
+        return checked_splits
 
     def _groups_of(self, sample: Sample, cv: Any) -> NDArray[Any] | None:
         """Groups of the rows of a sample, for a `cv` that splits by them."""

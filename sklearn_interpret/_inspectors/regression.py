@@ -55,12 +55,12 @@ class BaseRegressionInspector(BaseInspector):
             check_scales(rows)
         return rows
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> Objective:
         objective = read_objective(self.estimator_)
-        of_numbers = objective.classes is None
-        kinds = HalfSquared | HalfTweedie if of_numbers else Logistic | Softmax
-        linear = isinstance(objective.network, LinearLayer)
-        if not (linear and isinstance(objective.loss, kinds)):
+        is_regressor = objective.classes is None
+        losses = HalfSquared | HalfTweedie if is_regressor else Logistic | Softmax
+        is_linear = isinstance(objective.network, LinearLayer)
+        if not (is_linear and isinstance(objective.loss, losses)):
             raise UnreadableModelError(
                 f"{type(self).__name__} reads LinearRegression, Ridge, "
                 "LogisticRegression, PoissonRegressor, GammaRegressor and "
@@ -89,12 +89,12 @@ class BaseRegressionInspector(BaseInspector):
             )
 
 
-def scores_of(name: str, estimator: BaseEstimator, sample: Sample) -> ScoreModel:
-    """The fitted model with the rows of a sample; errors name the caller, `name`."""
+def score_model_of(caller: str, estimator: BaseEstimator, sample: Sample) -> ScoreModel:
+    """The fitted model as a ScoreModel of a sample; errors name the caller."""
     if sample.y is None:
         raise ValueError(
-            f"{name} requires y to be passed, but the target y is None: residuals need "
-            "the targets that the model was fitted to."
+            f"{caller} requires y to be passed, but the target y is None: residuals "
+            "need the targets that the model was fitted to."
         )
     y = column_or_1d(sample.y, warn=True)
     if y.dtype.kind == "f":

@@ -46,8 +46,15 @@ HANDLE_WIDTH = 0.7  # of a legend
 SIDE_NAME_LENGTH = 24  # characters of a name in a legend to the right
 BELOW_LABEL = "below"  # label of the lower axes of a panel
 # More panels are laid out without measuring their labels, which takes about as long as
-# drawing them.
+# drawing them. Their margins and gaps, in inches, leave room for usual labels:
 MOST_MEASURED = 30
+COLUMN_GAP, BAR_COLUMN_GAP = 0.5, 1.7  # without, and with, a colour bar
+ROW_GAP = 0.75
+LEFT_MARGIN, TOP_MARGIN = 0.9, 0.5
+RIGHT_MARGIN, BAR_RIGHT_MARGIN = 0.2, 1.0
+LEGEND_MARGIN = 0.3  # below the last row's labels
+
+_LEGEND_STYLE: Style = {"title_fontsize": "medium", "frameon": False}
 
 
 def import_late(module: str, caller: str) -> Any:
@@ -83,9 +90,9 @@ class Slot:
     """Space for one panel: a smaller panel below, a colour bar, names of levels."""
 
     below: bool = False  # whether there is a smaller panel below
-    bar: bool = False  # whether there is a colour bar
-    ticks: float = 0.0  # inches that names of levels take below
-    side: float = 0.0  # inches that names of levels take to the left
+    bar: bool = False  # whether there is a colour bar to the right
+    level_height: float = 0.0  # inches that names of levels take below
+    level_width: float = 0.0  # inches that names of levels take to the left
     height: float = 0.0  # least height in inches
 
 
@@ -224,18 +231,22 @@ def make_room(figure: Figure | SubFigure) -> None:
     if not _is_unarranged(figure):
         return
     pars, inner = figure.subplotpars, figure.bbox.padded(-EDGE_GAP * figure.dpi)
-    # Axes keep half of their width and height.
+    # Pairs, along width and height, in shares of the figure. Axes keep half of theirs.
     least_size = np.array([pars.right - pars.left, pars.top - pars.bottom]) / 2
     for _ in range(3):  # an axes of fixed aspect moves by less than its margin
         boxes = [ax.get_tightbbox() for ax in figure.axes if ax.get_visible()]
         box = Bbox.union([inner, *filter(None, boxes)])
-        below = np.subtract(inner.min, box.min) / figure.bbox.size
-        above = np.subtract(box.max, inner.max) / figure.bbox.size
-        if not below.any() and not above.any():
+        # How far texts go beyond the lower left, and the upper right, edges.
+        excess_low = np.subtract(inner.min, box.min) / figure.bbox.size
+        excess_high = np.subtract(box.max, inner.max) / figure.bbox.size
+        if not excess_low.any() and not excess_high.any():
             return
         low, high = np.array([[pars.left, pars.bottom], [pars.right, pars.top]])
-        share = np.clip((high - low - least_size) / (below + above + 1e-9), 0, 1)
-        (left, bottom), (right, top) = low + share * below, high - share * above
+        # The share of the excess for which axes can give way.
+        size_to_lose, excess = high - low - least_size, excess_low + excess_high
+        share = np.clip(size_to_lose / (excess + 1e-9), 0, 1)
+        left, bottom = low + share * excess_low
+        right, top = high - share * excess_high
         figure.subplots_adjust(left=left, bottom=bottom, right=right, top=top)
 
 
@@ -264,13 +275,13 @@ def figure_size(shape: tuple[int, int], slots: list[Slot]) -> tuple[float, float
     """Width and height of a figure for the panels, in inches."""
     n_rows, n_columns = shape
     extra = BELOW_HEIGHT if any(slot.below for slot in slots) else 0.0
-    extra += max(slot.ticks for slot in slots)
-    side = max(slot.side for slot in slots)
+    extra += max(slot.level_height for slot in slots)
+    level_width = max(slot.level_width for slot in slots)
     if n_rows == n_columns == 1:
-        return SINGLE_WIDTH + side, max(SINGLE_HEIGHT, slots[0].height) + extra
+        return SINGLE_WIDTH + level_width, max(SINGLE_HEIGHT, slots[0].height) + extra
     width = BAR_PANEL_WIDTH if any(slot.bar for slot in slots) else PANEL_WIDTH
     heights = _row_heights(shape, slots)
-    return (width + side) * n_columns, sum(heights) + extra * n_rows
+    return (width + level_width) * n_columns, sum(heights) + extra * n_rows
 
 
 def _row_heights(shape: tuple[int, int], slots: list[Slot]) -> list[float]:
@@ -284,22 +295,23 @@ def fixed_spaces(
     shape: tuple[int, int], size: tuple[float, float], slots: list[Slot]
 ) -> dict[str, float]:
     """Margins and gaps of a grid of many panels, as arguments of GridSpec."""
-    bars = any(slot.bar for slot in slots)
-    side = max(slot.side for slot in slots)
-    between = (1.7 if bars else 0.5) + side
-    under = 0.75 + max(slot.ticks for slot in slots)
-    left, right = 0.9 + side, 1.0 if bars else 0.2
-    top, bottom = 0.5, under + 0.3
+    has_bars = any(slot.bar for slot in slots)
+    level_width = max(slot.level_width for slot in slots)
+    column_gap = (BAR_COLUMN_GAP if has_bars else COLUMN_GAP) + level_width
+    row_gap = ROW_GAP + max(slot.level_height for slot in slots)
+    left = LEFT_MARGIN + level_width
+    right = BAR_RIGHT_MARGIN if has_bars else RIGHT_MARGIN
+    top, bottom = TOP_MARGIN, row_gap + LEGEND_MARGIN
     (n_rows, n_columns), (width, height) = shape, size
-    mean_width = (width - left - right - between * (n_columns - 1)) / n_columns
-    mean_height = (height - top - bottom - under * (n_rows - 1)) / n_rows
+    mean_width = (width - left - right - column_gap * (n_columns - 1)) / n_columns
+    mean_height = (height - top - bottom - row_gap * (n_rows - 1)) / n_rows
     return {
         "left": left / width,
         "right": 1 - right / width,
         "bottom": bottom / height,
         "top": 1 - top / height,
-        "wspace": between / mean_width,
-        "hspace": under / mean_height,
+        "wspace": column_gap / mean_width,
+        "hspace": row_gap / mean_height,
     }
 
 
@@ -409,38 +421,60 @@ def add_legend(
     room for a title. The `note` is the title of the legend, which replaces an `earlier`
     legend at the same position.
     """
-    below, n_lines = canvas.own_figure, 0
+    is_below, n_earlier_lines = canvas.own_figure, 0
     if earlier is not None:
-        below = earlier in canvas.figure.legends
-        first, first_note = legend_entries(earlier)
-        n_lines, note = (
-            _count_legend_lines(canvas, list(first), first_note),
-            note or first_note,
+        is_below = earlier in canvas.figure.legends
+        earlier_handles, earlier_note = legend_entries(earlier)
+        n_earlier_lines = _count_legend_lines(
+            canvas, list(earlier_handles), earlier_note
         )
+        note = note or earlier_note
         earlier.remove()
     if not handles and note is None:
         return None
-    style_kwargs: Style = {"title": note, "title_fontsize": "medium", "frameon": False}
-    if not below:
-        ax = canvas.main[0] if canvas.frame is None else canvas.frame
-        style_kwargs |= {"fontsize": "small"}
-        if is_constrained(canvas.figure):
-            style_kwargs |= {"loc": "lower left", "bbox_to_anchor": (0, 1)}
-            style_kwargs["ncols"] = legend_columns(labels, 1.25 * axes_inches(ax)[0])
-            # Over an axes within it, matplotlib sets the title.
-            ax.inset_axes((0, 1, 1, 0)).set_axis_off()
-            ax.child_axes[-1].set_axes_locator(partial(_box_of_legend, ax))
-        else:
-            ax, style_kwargs["frameon"] = canvas.main[0], True
-        return named_legend(ax, handles, labels, **style_kwargs)
+    if not is_below:
+        return _legend_above(canvas, handles, labels, note)
+    n_added_lines = _count_legend_lines(canvas, labels, note) - n_earlier_lines
+    return _legend_below(canvas, handles, labels, note, n_added_lines)
+
+
+def _legend_below(
+    canvas: Canvas,
+    handles: Sequence[Any],
+    labels: list[str],
+    note: str | None,
+    n_added_lines: int,
+) -> Legend:
+    """A legend below the panels, for which the figure grows by some lines."""
     figure = canvas.figure.figure
     width, height = figure.get_size_inches()
     outside = "outside " if is_constrained(canvas.figure) else ""
-    style_kwargs["loc"] = f"{outside}lower center"
-    style_kwargs["ncols"] = legend_columns(labels, width)
-    more = _count_legend_lines(canvas, labels, note) - n_lines
-    figure.set_figheight(height + LEGEND_LINE_HEIGHT * more)
+    style_kwargs: Style = {
+        **_LEGEND_STYLE,
+        "title": note,
+        "loc": f"{outside}lower center",
+        "ncols": legend_columns(labels, width),
+    }
+    figure.set_figheight(height + LEGEND_LINE_HEIGHT * n_added_lines)
     return named_legend(canvas.figure, handles, labels, **style_kwargs)
+
+
+def _legend_above(
+    canvas: Canvas, handles: Sequence[Any], labels: list[str], note: str | None
+) -> Legend:
+    """A legend above the panels, or in the first panel where no layout makes room."""
+    style_kwargs: Style = {**_LEGEND_STYLE, "title": note, "fontsize": "small"}
+    if not is_constrained(canvas.figure):
+        style_kwargs["frameon"] = True
+        return named_legend(canvas.main[0], handles, labels, **style_kwargs)
+    ax = canvas.main[0] if canvas.frame is None else canvas.frame
+    style_kwargs |= {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    style_kwargs["ncols"] = legend_columns(labels, 1.25 * axes_inches(ax)[0])
+    # Matplotlib sets the title of an axes above the axes within it: an empty one takes
+    # up the box of the legend.
+    ax.inset_axes((0, 1, 1, 0)).set_axis_off()
+    ax.child_axes[-1].set_axes_locator(partial(_box_of_legend, ax))
+    return named_legend(ax, handles, labels, **style_kwargs)
 
 
 def _count_legend_lines(canvas: Canvas, labels: list[str], note: str | None) -> int:

@@ -32,10 +32,10 @@ class CounterfactualLabelsMixin(ExplanationDisplay):
             label, texts = self._responses(row, indices)
             changed = ", ".join(dict.fromkeys(texts[1:]))
             arrow = f" → {changed}" if explanation.changed[indices].any() else ""
-            lines.append(f"{self._of_row(label)}: {texts[0]}{arrow}")
+            lines.append(f"{self._append_row_name(label)}: {texts[0]}{arrow}")
         if explanation.changed[indices].any():
             lines.append(self._distances(row, indices))
-        return lines or [self._of_row(explanation.status[row])]
+        return lines or [self._append_row_name(explanation.status[row])]
 
     def _distances(self, row: int, indices: NDArray[np.intp]) -> str:
         """Distances of the counterfactuals, and proved bounds."""

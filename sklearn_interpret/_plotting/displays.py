@@ -79,6 +79,14 @@ class LabelNames(NamedTuple):
     unit: str | None
 
 
+class SplitParams(NamedTuple):
+    """The keyword arguments of `from_estimator` by what takes them."""
+
+    inspector: dict[str, Any]
+    choices: dict[str, Any]  # of `_from_inspector` or `_from_folds`
+    plot: dict[str, Any]
+
+
 class DisplayMixin:
     """Adds words for the response, and a short description, to a display."""
 
@@ -308,10 +316,10 @@ default=None
         """
         params = params if features is None else {**params, "features": features}
         data, names = Data(X, y, sample_weight), LabelNames(target_name, unit)
-        return cls._of_estimator(estimator, data, params, names, ax)
+        return cls._plot_estimator(estimator, data, params, names, ax)
 
     @classmethod
-    def _of_estimator(
+    def _plot_estimator(
         cls,
         estimator: Any,
         data: Data,
@@ -321,11 +329,11 @@ default=None
     ) -> Self:
         """Make and draw the display of an estimator."""
         fitted = is_inspector(estimator, cls._kinds)
-        parameters, choices, options = cls._split_params(params, fitted)
+        split = cls._split_params(params, fitted)
         inspector = inspector_of(
             estimator,
             cls._inspection_data(data, fitted),
-            parameters,
+            split.inspector,
             kinds=cls._kinds,
             kind=cls._inspects_with,
             display=cls.__name__,
@@ -333,9 +341,9 @@ default=None
         )
         if not fitted and not cls._shows_rows:
             data = data._replace(X=None)
-        display = cls._from_inspector(inspector, data, **choices)
+        display = cls._from_inspector(inspector, data, **split.choices)
         display._name_response([inspector], *names)
-        return display.plot(ax=ax, **options)
+        return display.plot(ax=ax, **split.plot)
 
     @classmethod
     @abstractmethod
@@ -372,21 +380,19 @@ default=None
         return [inspector, Taker(choices, maker), *takers]
 
     @classmethod
-    def _split_params(
-        cls, params: dict[str, Any], fitted: bool
-    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        """Keyword arguments of the inspector, of `_from_inspector` and of `plot`."""
+    def _split_params(cls, params: dict[str, Any], fitted: bool) -> SplitParams:
+        """The user's keyword arguments by what takes them."""
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
-        parameters, choices, options = split_keywords(params, takers)
+        split = SplitParams(*split_keywords(params, takers))
         if fitted:  # the inspector's own parameters cannot be set any more
             # Parameters that the display takes, too, are not refused.
-            for name in choices.keys() | options.keys():
-                parameters.pop(name, None)
-            return parameters, choices, options
+            for name in split.choices.keys() | split.plot.keys():
+                split.inspector.pop(name, None)
+            return split
         # A choice that is also a parameter of the inspector only goes to the inspector.
-        for name in cls._choices & parameters.keys():
-            choices.pop(name, None)
-        return parameters, choices, options
+        for name in cls._choices & split.inspector.keys():
+            split.choices.pop(name, None)
+        return split
 
 
 class FoldsMixin(Display):
@@ -470,10 +476,10 @@ default=None
         """
         params = params if features is None else {**params, "features": features}
         data, names = Data(X, y, sample_weight), LabelNames(target_name, unit)
-        return cls._of_folds(cv_results, data, params, names, ax)
+        return cls._plot_folds(cv_results, data, params, names, ax)
 
     @classmethod
-    def _of_folds(
+    def _plot_folds(
         cls,
         cv_results: Mapping[str, Any],
         data: Data,
@@ -485,27 +491,25 @@ default=None
         """Make and draw the display of the models of a cross-validation."""
         estimators = fold_estimators(cv_results)
         fitted = is_inspector(estimators[0], cls._kinds)
-        parameters, choices, options = cls._split_params(
-            params, fitted and not cls._inspects_again
-        )
+        split = cls._split_params(params, fitted and not cls._inspects_again)
         fold_data = [data] * len(estimators)
         if cls._inspects_training_rows:
             rows = fold_rows(cv_results, data)
-            fold_data, choices["tests"] = rows or (fold_data, None)
+            fold_data, split.choices["tests"] = rows or (fold_data, None)
         inspectors = inspectors_of_folds(
             estimators,
             [cls._inspection_data(each, fitted) for each in fold_data],
-            parameters,
+            split.inspector,
             kinds=cls._kinds,
             kind=cls._inspects_with,
             display=cls.__name__,
             again=cls._inspects_again,
             check=cls._check_request,
         )
-        display = cls._from_folds(inspectors, data, **choices, **settings)
+        display = cls._from_folds(inspectors, data, **split.choices, **settings)
         display._splits = splits_of(cv_results)
         display._name_response(inspectors, *names)
-        return display.plot(ax=ax, **options)
+        return display.plot(ax=ax, **split.plot)
 
     @classmethod
     @abstractmethod
@@ -568,11 +572,11 @@ class ModelsMixin(Display):
         params = params if features is None else {**params, "features": features}
         models, data = name_models(estimators), Data(X, None, sample_weight)
         names = LabelNames(target_name, unit)
-        return cls._of_models(models, data, names, ax, **params)
+        return cls._plot_models(models, data, names, ax, **params)
 
     @classmethod
     @abstractmethod
-    def _of_models(
+    def _plot_models(
         cls,
         models: dict[str, Any],
         data: Data,
@@ -659,7 +663,7 @@ class ExplanationDisplay(Display):
         choices, options = split_keywords(params, takers)
         if target_name is None:
             target_name = getattr(explanation, "target_name", None)
-        display = cls._of_explanation(explanation, **choices)
+        display = cls._make_display(explanation, **choices)
         display._name_response([], target_name, unit)
         return display.plot(ax=ax, **options)
 
@@ -677,7 +681,7 @@ class ExplanationDisplay(Display):
         explanation = cls._explain_rows(inspector, X)
         if explanation.response_name is None:  # an explainer that is not of ours
             choices = {"response_name": response_name(inspector), **choices}
-        display = cls._of_explanation(explanation, **choices)
+        display = cls._make_display(explanation, **choices)
         display._chosen = position
         return display
 
@@ -704,7 +708,7 @@ class ExplanationDisplay(Display):
         return None if row is None else row_position(row, n_rows, cls._sample)
 
     @classmethod
-    def _of_explanation(cls, explanation: Any, **choices: Any) -> Self:
+    def _make_display(cls, explanation: Any, **choices: Any) -> Self:
         """The display of an explanation."""
         return cls(explanation, **choices)
 
@@ -729,8 +733,8 @@ class ExplanationDisplay(Display):
             return None
         return row_text(self._row_name, self._sample)
 
-    def _of_row(self, text: str) -> str:
-        """A text about the row drawn, with the row's name."""
+    def _append_row_name(self, text: str) -> str:
+        """A text about the row drawn, and the row's name."""
         return text if self._row_label is None else f"{text}, {self._row_label}"
 
     def _check_explanation(self) -> Any:

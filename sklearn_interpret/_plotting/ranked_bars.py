@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
     from matplotlib.typing import ColorType
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 MANY_NAMES = 40  # more rows have names of one line: the figure is 16 inches high
 LABEL_WIDTH = 30  # characters of a name
 TWO_LINES_PITCH = 0.32  # inches of a row whose name has two lines
@@ -68,7 +71,7 @@ _MEDIAN_STYLE: Style = {"linewidth": 1.4, "zorder": 2.6}
 
 
 def rank_entries(
-    strengths: NDArray[np.float64], max_entries: int | None
+    strengths: _Array, max_entries: int | None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Features from the strongest down: with a line of their own, and the remaining.
 
@@ -91,11 +94,11 @@ def rank_entries(
 
 
 def append_combined(
-    values: NDArray[np.float64],
+    values: _Array,
     positions: NDArray[np.intp],
     remaining: NDArray[np.intp],
     combine: Callable[..., Any] = np.mean,
-) -> NDArray[np.float64]:
+) -> _Array:
     """Values (p, ...) at `positions`, and below them the combined remaining values."""
     if not len(remaining):
         return values[positions]
@@ -171,12 +174,7 @@ def finish_rows(ax: Axes, label: str, hidden: Sequence[str] = ("top", "right")) 
 
 
 def finish_bars(
-    ax: Axes,
-    ends: NDArray[np.float64],
-    label: str,
-    *,
-    start: float = 0.0,
-    room: float | None = None,
+    ax: Axes, ends: _Array, label: str, *, start: float = 0.0, room: float | None = None
 ) -> None:
     """Limits, ticks and label of bars from `start`, and a line there.
 
@@ -196,12 +194,12 @@ def finish_bars(
 def draw_bars(
     ax: Axes,
     places: NDArray[Any],
-    lengths: NDArray[np.float64],
+    lengths: _Array,
     colour: NDArray[np.str_] | Sequence[ColorType] | ColorType,
     style: Style | None,
     *,
     height: float,
-    starts: NDArray[np.float64] | float = 0,
+    starts: _Array | float = 0,
     upright: bool = False,
 ) -> BarContainer:
     """Bars of a breadth `height`; `colour` may be one for each bar."""
@@ -219,9 +217,7 @@ def draw_bars(
     return draw(places, lengths, **style_kwargs)
 
 
-def side_by_side(
-    n_bars: int, height: float = 0.78
-) -> tuple[NDArray[np.float64], float]:
+def side_by_side(n_bars: int, height: float = 0.78) -> tuple[_Array, float]:
     """Offsets of bars that share a line, and the height of each."""
     height = height / n_bars
     offsets = ((n_bars - 1) / 2 - np.arange(n_bars, dtype=np.float64)) * height
@@ -231,8 +227,8 @@ def side_by_side(
 def draw_spreads(
     ax: Axes,
     places: NDArray[Any],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
+    low: _Array,
+    high: _Array,
     *,
     linewidth: float = 1.1,
     zorder: float = 2.6,
@@ -243,7 +239,7 @@ def draw_spreads(
     )
 
 
-def quartiles(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+def quartiles(draws: _Array) -> _Array:
     """Smallest values, the three quartiles and largest values, (5, n), of (n, r)."""
     return np.quantile(draws, [0, 0.25, 0.5, 0.75, 1], axis=1)
 
@@ -251,7 +247,7 @@ def quartiles(draws: NDArray[np.float64]) -> NDArray[np.float64]:
 def draw_boxes(
     ax: Axes,
     places: NDArray[np.intp],
-    draws: NDArray[np.float64],
+    draws: _Array,
     colour: ColorType,
     style: Style | None,
     height: float,
@@ -289,9 +285,9 @@ def make_pale(bars: BarContainer, mask: NDArray[np.bool_]) -> Rectangle | None:
 
 def label_ends(
     ax: Axes,
-    ends: NDArray[np.float64],
+    ends: _Array,
     places: NDArray[Any],
-    values: NDArray[np.float64],
+    values: _Array,
     *,
     texts: Sequence[str] | None = None,
     signed: bool = False,
@@ -329,9 +325,7 @@ def label_ends(
     return labels
 
 
-def reach_ends(
-    ax: Axes, values: NDArray[np.float64], reach: float, longest: int
-) -> None:
+def reach_ends(ax: Axes, values: _Array, reach: float, longest: int) -> None:
     """Set a range that is equal on each side with bars, with room for labels there.
 
     `longest` is the number of characters of the longest label.
@@ -347,8 +341,8 @@ def reach_ends(
 
 def draw_arrows(
     ax: Axes,
-    starts: NDArray[np.float64],
-    tips: NDArray[np.float64],
+    starts: _Array,
+    tips: _Array,
     places: NDArray[Any],
     height: float,
     head: float,
@@ -401,11 +395,11 @@ def draw_arrows(
 def draw_ranked_bars(
     ax: Axes,
     names: Sequence[object],
-    values: NDArray[np.float64],
+    values: _Array,
     style: Style | None,
     *,
     palette: Sequence[ColorType] | None = None,
-    margins: NDArray[np.float64] | float = 0.0,
+    margins: _Array | float = 0.0,
     reach: float | None = None,
     texts: Sequence[str] | None = None,
 ) -> tuple[BarContainer, LineCollection | None]:
@@ -457,7 +451,7 @@ def draw_ranked_bars(
 def draw_stacked_bars(
     ax: Axes,
     places: NDArray[Any],
-    lengths: NDArray[np.float64],
+    lengths: _Array,
     style: Style | None,
     *,
     height: float,
@@ -490,8 +484,8 @@ def draw_stacked_bars(
 
 def draw_signed_arrows(
     ax: Axes,
-    starts: NDArray[np.float64],
-    ends: NDArray[np.float64],
+    starts: _Array,
+    ends: _Array,
     places: NDArray[Any],
     height: float,
     head: float,

@@ -320,7 +320,7 @@ class Passage:
         return draw_passage(ax, runs, self.families, colour_of), runs, measure
 
 
-def title_text(ax: Axes, title: str) -> None:
+def write_plain_title(ax: Axes, title: str) -> None:
     """Write a title above an axes for a text, which has no frame."""
     ax.set_axis_off()
     ax.set_title(literal(title), loc="left", fontsize="medium")
@@ -369,7 +369,7 @@ def draw_text(
     passage = Passage(pieces)
     lines = [line for text in title for line in wrap(text, TITLE_LETTERS)]
     ax = take((TEXT_WIDTH + 0.2, passage.height(TEXT_WIDTH, len(lines), most_lines)))
-    title_text(ax, "\n".join(lines))
+    write_plain_title(ax, "\n".join(lines))
     settle_layout(ax.figure)
     return passage.draw(ax, partial(colour_of, ax), most_lines)
 

@@ -87,22 +87,22 @@ def draw_tests(
     low, high = limits
     positions = _node_positions(tree)
     across, depth = positions.across, int(positions.depths.max())
-    share = leaf_height / (leaf_height + LEVEL_HEIGHT * depth)
-    if axes_inches(ax)[1] > 2:
-        share = max(share, 0.3)
-    top = low + (high - low) / share
+    leaf_share = leaf_height / (leaf_height + LEVEL_HEIGHT * depth)
+    if axes_inches(ax)[1] > 2:  # leaves of low axes have no room anyway
+        leaf_share = max(leaf_share, 0.3)
+    top = low + (high - low) / leaf_share
     ax.set(xlim=(-0.5, across.max() + 0.5), ylim=(low, top))
-    step = (top - high) / max(depth, 1)
+    level_height = (top - high) / max(depth, 1)
     heights = np.full(len(across), high, dtype=np.float64)  # of the leaves
     test_depths = positions.depths[positions.tests]
-    heights[positions.tests] = top - (test_depths + TEST_OFFSET) * step
+    heights[positions.tests] = top - (test_depths + TEST_OFFSET) * level_height
     texts = []
     for node in positions.tests:
         for child, answer in ((tree["left"][node], "yes"), (tree["right"][node], "no")):
             x = [across[node], across[child], across[child]]
             y = [heights[node], heights[node], heights[child]]
             ax.plot(x, y, color=shade(ax, 0.55), linewidth=1, zorder=1)
-            point = across[child], heights[node] - ANSWER_OFFSET * step
+            point = across[child], heights[node] - ANSWER_OFFSET * level_height
             box = {"facecolor": paper(ax), "linewidth": 0, "pad": 0.8}
             texts.append(_write(ax, point, answer, box, 0.75, zorder=1.5))
     for node in positions.tests:
@@ -111,7 +111,7 @@ def draw_tests(
         box |= {"edgecolor": shade(ax, 0.55), "linewidth": 0.8}
         point = across[node], heights[node]
         texts.append(_write(ax, point, text, box, 1.0, zorder=2, linespacing=1.05))
-    return texts, share
+    return texts, leaf_share
 
 
 def _write(

@@ -230,13 +230,14 @@ class HopSkipJump(BaseAttack):
         order, n_on_target = self._nearest_known(problem, index)
         starts, has_start = problem.values[index], np.zeros(len(index), dtype=bool)
         n_asked = np.minimum(n_on_target, _MAX_KNOWN_ASKED)
+        # Rows without a start try their next nearest known rows, a few at a time.
         for first_rank in range(0, n_asked.max(initial=0), _N_STARTS):
             rows_without_start = np.flatnonzero(~has_start)
             ranks = np.arange(first_rank, first_rank + _N_STARTS)
             position, rank = np.nonzero(ranks < n_asked[rows_without_start, None])
             row = rows_without_start[position]
-            values = self._training.values[order[row, ranks[rank]]]
-            values = problem.projected(values, index[row])
+            known_rows = order[row, ranks[rank]]
+            values = problem.projected(self._training.values[known_rows], index[row])
             holds = problem.holds(values, index[row])
             row, values = row[holds], values[holds]
             budget = Budget(problem, index[row], np.inf)

@@ -184,6 +184,8 @@ class OnePixelAttack(BaseAttack):
         return replace(explanation, distances=n_changed)
 
     def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
+        # Of all rows: the best candidate so far, and its margin. Of active rows: the
+        # population (n, size, n_pixels, n_numbers) and the margins (n, size).
         best, best_margins = problem.values[index], np.full(len(index), -np.inf)
         random = np.random.RandomState(self._seed)
         active = np.arange(len(index) if self._columns_of_pixels.size else 0)

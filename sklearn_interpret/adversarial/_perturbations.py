@@ -8,6 +8,7 @@ the attacked row in the unit of the distance. Shapes: n rows, m margins, p colum
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ from sklearn_interpret.adversarial._base import AttackResult, Budget
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.actions.problem import SearchProblem
+
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
 
 # The objective of each norm, for trees.
 _OBJECTIVES = {1: "distance", np.inf: "largest_change"}
@@ -79,10 +83,10 @@ class _Programs(NamedTuple):
     and leaves it beyond `needs + max_excess`.
     """
 
-    slopes: NDArray[np.float64]  # (n_programs, m, p)
-    needs: NDArray[np.float64]  # (n_programs, m)
-    sizes: NDArray[np.float64]  # (n_programs, m): of the terms, which round
-    max_excess: NDArray[np.float64]  # (n_programs, m)
+    slopes: _Array  # (n_programs, m, p)
+    needs: _Array  # (n_programs, m)
+    sizes: _Array  # (n_programs, m): of the terms, which round
+    max_excess: _Array  # (n_programs, m)
 
 
 class LinearPerturbation:
@@ -126,7 +130,7 @@ class LinearPerturbation:
         norms = np.linalg.norm(steps, budget.norm, axis=1)
         norms = np.where(possible, norms, np.inf)
         lower_bounds = norms.reshape(-1, n_programs).min(axis=1)
-        values, distances = budget.origins.copy(), np.full(len(needs), np.inf)
+        nearest = _NearestRows(budget)
         remaining = np.flatnonzero(possible)
         for excess in _EXCESSES:
             if not len(remaining):
@@ -136,25 +140,22 @@ class LinearPerturbation:
             shortest_steps = self._shortest_steps(
                 slopes[remaining], remaining_budget, raised[remaining], steps[remaining]
             )
-            candidates = rows_after(remaining_budget, shortest_steps)
-            _keep_nearer(values, distances, budget, remaining, candidates)
-            remaining = remaining[np.isinf(distances[remaining])]
+            nearest.add(remaining, _project_steps(remaining_budget, shortest_steps))
+            remaining = remaining[np.isinf(nearest.distances[remaining])]
         # Further candidates: where the rays along the steps reach the target.
         if problem.actionability.integer.any():
             remaining = np.flatnonzero(possible)
-        on_rays, _ = nearest_on_rays(budget.take(remaining), steps[remaining])
-        _keep_nearer(values, distances, budget, remaining, on_rays)
-        best = distances.reshape(-1, n_programs).argmin(axis=1)
+        rays = _nearest_on_rays(budget.take(remaining), steps[remaining])
+        nearest.add(remaining, rays.values)
+        best = nearest.distances.reshape(-1, n_programs).argmin(axis=1)
         best += n_programs * np.arange(len(index))
-        return AttackResult(values[best], np.minimum(lower_bounds, distances[best]))
+        lower_bounds = np.minimum(lower_bounds, nearest.distances[best])
+        return AttackResult(nearest.values[best], lower_bounds)
 
     @staticmethod
     def _shortest_steps(
-        slopes: NDArray[np.float64],
-        budget: Budget,
-        needs: NDArray[np.float64],
-        relaxed: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        slopes: _Array, budget: Budget, needs: _Array, relaxed: _Array
+    ) -> _Array:
         """The shortest steps in which some numbers move as in relaxed steps.
 
         Whole numbers move as far, cut to whole moves. Numbers that lie outside of their
@@ -164,7 +165,7 @@ class LinearPerturbation:
         fixed = np.where(is_whole, np.trunc(relaxed / costs) * costs, 0)
         lowest, highest = budget.actionability.permitted_limits(budget.origins)
         is_outside = (lowest > budget.origins) | (highest < budget.origins)
-        entered = rows_after(budget, relaxed) - budget.origins
+        entered = _project_steps(budget, relaxed) - budget.origins
         fixed = np.where(is_outside & (relaxed != 0), entered * costs, fixed)
         is_fixed = is_whole | is_outside
         low, high = (
@@ -177,19 +178,26 @@ class LinearPerturbation:
     def _make_programs(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> _Programs:
-        """The programs of all rows, one row after another, equally many for each."""
+        """The programs of all rows, one row after another, equally many for each.
+
+        A row with the k sums f reaches the target where ``W f >= b`` holds for any of w
+        systems. After a step s the sums are ``f + A s``: the program of a system is
+        ``min norm(s)`` with ``W A s >= b - W f``. For example, a row of the first of
+        three classes has w = 2 systems of m = 1 sum: the second class less the first,
+        ``W = [[-1, 1, 0]]``, and the third less the first, ``W = [[-1, 0, 1]]``.
+        """
         sums = self._effects.margins(problem.rows.take(index).native)
         answers = problem.classes_of(index)
         answers = np.zeros(len(index), dtype=int) if answers is None else answers
         n_answers = max(sums.shape[1], 2)
-        # For each answer to be left, w systems of m weighted sums of the k functions:
-        # weights (n_answers, w, m, k), and the needs of the sums (n_answers, w, m).
         systems = [self._target.systems(answer) for answer in range(n_answers)]
+        # W (n_answers, w, m, k) and b (n_answers, w, m), then those of the n rows.
         weights = np.array([[s.weights for s in answer] for answer in systems])
         sum_needs = np.array([[s.needs for s in answer] for answer in systems])
         weights, sum_needs = weights[answers], sum_needs[answers]
         slopes = np.einsum("nwmk,pk->nwmp", weights, self._slopes)
         needs = sum_needs - np.einsum("nwmk,nk->nwm", weights, sums)
+        # Sizes of the terms that are added up: W A x, b and W f, without their signs.
         origins = np.abs(problem.values[index] * problem.actionability.costs)
         sizes = np.einsum("nwmp,np->nwm", np.abs(slopes), np.nan_to_num(origins))
         sizes += np.abs(sum_needs)
@@ -198,23 +206,29 @@ class LinearPerturbation:
         if sum_needs.shape[2] == 2 and self._target.interval is not None:
             # Half of the interval, whose needs are (low, -high).
             max_excess[:] = -sum_needs.sum(axis=2, keepdims=True) / 2
-        arrays = slopes, needs, sizes, max_excess
-        return _Programs(*(array.reshape(-1, *array.shape[2:]) for array in arrays))
+        by_row = slopes, needs, sizes, max_excess  # (n, w, ...)
+        return _Programs(*(array.reshape(-1, *array.shape[2:]) for array in by_row))
 
 
-def _keep_nearer(
-    values: NDArray[np.float64],
-    distances: NDArray[np.float64],
-    budget: Budget,
-    rows: NDArray[np.intp],
-    candidates: NDArray[np.float64],
-) -> None:
-    """Write candidates on target to `values` and `distances` where they are nearer."""
-    index = budget.index[rows]
-    holds = budget.problem.holds(candidates, index)
-    reached = np.where(holds, budget.problem.distances(candidates, index), np.inf)
-    nearer = reached < distances[rows]
-    values[rows[nearer]], distances[rows[nearer]] = candidates[nearer], reached[nearer]
+class _NearestRows:
+    """The nearest of some candidates on target, of each program; else the row itself.
+
+    `values` (n_programs, p) are encoded; `distances` (n_programs,) are infinite where
+    none was on target.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget, self.values = budget, budget.origins.copy()
+        self.distances = np.full(len(self.values), np.inf)
+
+    def add(self, programs: NDArray[np.intp], candidates: _Array) -> None:
+        """Add a candidate of each of some programs."""
+        problem, index = self._budget.problem, self._budget.index[programs]
+        holds = problem.holds(candidates, index)
+        reached = np.where(holds, problem.distances(candidates, index), np.inf)
+        is_nearer = reached < self.distances[programs]
+        self.values[programs[is_nearer]] = candidates[is_nearer]
+        self.distances[programs[is_nearer]] = reached[is_nearer]
 
 
 class TreePerturbation:
@@ -314,13 +328,11 @@ class SmoothPerturbation:
             if not len(remaining):
                 break
             ends = starts[remaining, start]
-            remaining_budget = budget.take(remaining)
-            values[remaining], valid[remaining] = nearest_on_rays(
-                remaining_budget, ends
-            )
+            rays = _nearest_on_rays(budget.take(remaining), ends)
+            values[remaining], valid[remaining] = rays.values, rays.valid
         return AttackResult(values)
 
-    def _linearised_starts(self, budget: Budget) -> NDArray[np.float64]:
+    def _linearised_starts(self, budget: Budget) -> _Array:
         """Steps (n, n_starts, p) towards the boundaries of linearised margins."""
         zero = np.zeros(budget.low.shape)
         _, margins = self._margins_at(budget, zero)
@@ -341,7 +353,7 @@ class SmoothPerturbation:
             steps = steps.reshape(n, m, -1)
         return np.concatenate([multiple * steps for multiple in _START_MULTIPLES], 1)
 
-    def _known_starts(self, budget: Budget) -> NDArray[np.float64]:
+    def _known_starts(self, budget: Budget) -> _Array:
         """Steps (n, n_starts, p) towards known rows, as far as the boundary."""
         rows = range(len(budget.index))
         steps = np.array([self._steps_to_known(budget, row) for row in rows])
@@ -360,7 +372,7 @@ class SmoothPerturbation:
         nearest = norms.argsort(axis=1, kind="stable")[:, :_N_KNOWN_STARTS]
         return steps.reshape(n, n_near, p)[np.arange(n)[:, None], nearest]
 
-    def _steps_to_known(self, budget: Budget, row: int) -> NDArray[np.float64]:
+    def _steps_to_known(self, budget: Budget, row: int) -> _Array:
         """Steps (n_near, p) to near known rows, one of each class in turn.
 
         Steps are zero where there are fewer than `n_near` known rows.
@@ -382,16 +394,14 @@ class SmoothPerturbation:
         steps[: len(order)] = moves[order[:n_near]]
         return steps
 
-    def _margins_at(
-        self, budget: Budget, steps: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _margins_at(self, budget: Budget, steps: _Array) -> tuple[_Array, _Array]:
         """Binding margins after some steps, (n,), and all margins."""
-        values = rows_after(budget, steps)
+        values = _project_steps(budget, steps)
         return self._margins.at(budget.problem, values, budget.index)[1:]
 
     def _slopes(
-        self, budget: Budget, values: NDArray[np.float64], rivals: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+        self, budget: Budget, values: _Array, rivals: NDArray[np.intp]
+    ) -> _Array:
         """Slopes (n, m, p) of margins against some rivals (n, m) each."""
         n, m = rivals.shape
         rows, index = np.repeat(values, m, axis=0), np.repeat(budget.index, m)
@@ -399,17 +409,15 @@ class SmoothPerturbation:
         return slopes.reshape(n, m, -1)
 
     def _solve_linearised(
-        self,
-        budget: Budget,
-        steps: NDArray[np.float64],
-        all_margins: NDArray[np.float64],
-        aims: NDArray[np.float64] | float,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, budget: Budget, steps: _Array, all_margins: _Array, aims: _Array | float
+    ) -> tuple[_Array, _Array]:
         """The shortest steps by which linearised margins reach their aims.
 
-        And the norms (n,) of these steps per unit of margin.
+        And the norms (n,) of these steps per unit of margin. With slopes G at a step s,
+        margins after s' are about ``m(s) + G (s' - s)``: the aims a are reached where
+        ``G s' >= a - m(s) + G s``.
         """
-        values = rows_after(budget, steps)
+        values = _project_steps(budget, steps)
         steps = np.nan_to_num((values - budget.origins) * budget.actionability.costs)
         n = len(steps)
         rivals = np.tile(np.arange(all_margins.shape[1]), (n, 1))
@@ -427,133 +435,195 @@ class SmoothPerturbation:
         return shortest, np.divide(norms, hardest, out=np.zeros(n), where=hardest > 0)
 
     def _descend(
-        self, budget: Budget, steps: NDArray[np.float64], n_starts: int, aim: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, budget: Budget, steps: _Array, n_starts: int, aim: float
+    ) -> tuple[_Array, _Array]:
         """The nearest steps on target that descents pass (n, p), and their norms (n,).
 
-        A descent minimises the norm plus a weighted lack of margin: it moves towards
-        the shortest steps of the linearised margins. Moves that fail are shortened.
+        A descent lowers ``norm(s) + w max(a - margin(s), 0)`` of its step s, with the
+        margin a that it aims at and a weight w: it moves towards the shortest step of
+        the linearised margins. Moves that fail are shortened.
         """
-        n, norm = len(steps), budget.norm
+        n = len(steps)
         row_margins, _ = self._margins_at(budget, np.zeros(steps.shape))
-        aims = -aim * row_margins
-        margins, all_margins = self._margins_at(budget, steps)
-        norms = np.linalg.norm(steps, norm, axis=1)
+        points = self._evaluate(budget, steps.copy())
         nearest = steps.copy()
-        nearest_norms = np.where(margins >= 0, norms, np.inf)
-        steps, ends = steps.copy(), np.zeros(steps.shape)
-        weights = np.zeros(n)  # of the lack of margin
-        fractions = np.ones(n)  # of the next move
-        is_new, active = np.ones(n, dtype=bool), np.arange(n)
+        nearest_norms = np.where(points.margins >= 0, points.norms, np.inf)
+        descents = _Descents(
+            np.arange(n),
+            budget,
+            -aim * row_margins,
+            points,
+            ends=np.zeros(steps.shape),
+            weights=np.zeros(n),
+            fractions=np.ones(n),
+            is_new=np.ones(n, dtype=bool),
+        )
         for _ in with_progress(range(_MAX_MOVES)):
-            # Linearise the margins at new steps, to find where their moves end.
-            new = active[is_new[active]]
-            if len(new):
-                ends[new], prices = self._solve_linearised(
-                    budget.take(new), steps[new], all_margins[new], aims[new]
-                )
-                weights[new] = np.maximum(weights[new], 2 * prices)
-            # Try a fraction of each move.
-            moves = ends[active] - steps[active]
-            trials = steps[active] + fractions[active, None] * moves
-            trial_margins, all_trial_margins = self._margins_at(
-                budget.take(active), trials
-            )
-            trial_norms = np.linalg.norm(trials, norm, axis=1)
-            is_nearer = (trial_margins >= 0) & (trial_norms < nearest_norms[active])
-            nearest[active[is_nearer]] = trials[is_nearer]
-            nearest_norms[active[is_nearer]] = trial_norms[is_nearer]
-            # Accept trials that lower the objective; shorten the other moves.
-            lack = np.maximum(aims[active] - margins[active], 0)
-            trial_lack = np.maximum(aims[active] - trial_margins, 0)
-            objective = norms[active] + weights[active] * lack
-            is_better = trial_norms + weights[active] * trial_lack < objective
-            move_norms = np.linalg.norm(moves, norm, axis=1)
-            is_settled = fractions[active] * move_norms <= _MIN_MOVE * norms[active]
-            accepted = active[is_better]
-            steps[accepted], norms[accepted] = trials[is_better], trial_norms[is_better]
-            margins[accepted] = trial_margins[is_better]
-            all_margins[accepted] = all_trial_margins[is_better]
-            is_new[active] = is_better
-            longer, shorter = np.minimum(2 * fractions, 1), fractions / 4
-            fractions[active] = np.where(is_better, longer[active], shorter[active])
-            # End descents that have settled, or lead too far.
+            self._set_ends(descents)
+            points, active = descents.points, descents.index
+            moves = descents.ends - points.steps
+            trial_steps = points.steps + descents.fractions[:, None] * moves
+            trials = self._evaluate(descents.budget, trial_steps)
+            is_nearer = (trials.margins >= 0) & (trials.norms < nearest_norms[active])
+            nearest[active[is_nearer]] = trials.steps[is_nearer]
+            nearest_norms[active[is_nearer]] = trials.norms[is_nearer]
+            move_norms = np.linalg.norm(moves, budget.norm, axis=1)
+            is_settled = descents.fractions * move_norms <= _MIN_MOVE * points.norms
+            descents.accept_better(trials)
             nearest_of_row = nearest_norms.reshape(-1, n_starts).min(axis=1)
             limits = _MAX_DISTANCE_RATIO * nearest_of_row.repeat(n_starts)[active]
-            is_far = np.linalg.norm(ends[active], norm, axis=1) > limits
-            active = active[~(is_settled | is_far)]
-            if not len(active):
+            is_far = np.linalg.norm(descents.ends, budget.norm, axis=1) > limits
+            descents = descents.take(~(is_settled | is_far))
+            if not len(descents.index):
                 break
         return nearest, nearest_norms
 
+    def _evaluate(self, budget: Budget, steps: _Array) -> _Points:
+        """Steps, with their norms and margins."""
+        norms = np.linalg.norm(steps, budget.norm, axis=1)
+        return _Points(steps, norms, *self._margins_at(budget, steps))
 
-def rows_after(budget: Budget, steps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Encoded rows after some steps, projected on the values of their columns."""
+    def _set_ends(self, descents: _Descents) -> None:
+        """Linearise margins at new points, and set where descents go from there."""
+        new = np.flatnonzero(descents.is_new)
+        if len(new):
+            points = descents.points.take(new)
+            descents.ends[new], prices = self._solve_linearised(
+                descents.budget.take(new),
+                points.steps,
+                points.all_margins,
+                descents.aims[new],
+            )
+            # At twice the price of a unit of margin, no lack of it lowers the sum.
+            descents.weights[new] = np.maximum(descents.weights[new], 2 * prices)
+
+
+class _Points(NamedTuple):
+    """Steps of n descents, and what follows from them."""
+
+    steps: _Array  # (n, p)
+    norms: _Array  # (n,)
+    margins: _Array  # (n,): the one that decides, of each row
+    all_margins: _Array  # (n, m)
+
+    def take(self, index: NDArray[np.intp | np.bool_]) -> _Points:
+        """Some of the points."""
+        return _Points(*(array[index] for array in self))
+
+    def objectives(self, aims: _Array, weights: _Array) -> _Array:
+        """Norms plus weighted lacks of margin, (n,)."""
+        return self.norms + weights * np.maximum(aims - self.margins, 0)
+
+
+@dataclass
+class _Descents:
+    """The n descents that have not ended, at their present points."""
+
+    index: NDArray[np.intp]  # (n,): positions among all descents
+    budget: Budget  # of their rows
+    aims: _Array  # (n,): margins that they aim at
+    points: _Points
+    ends: _Array  # (n, p): steps at which the next moves end
+    weights: _Array  # (n,): of the lack of margin
+    fractions: _Array  # (n,): of the next move
+    is_new: NDArray[np.bool_]  # (n,): whether the last move was accepted
+
+    def accept_better(self, trials: _Points) -> None:
+        """Go to the trials that lower the objective; shorten the other moves."""
+        now = self.points.objectives(self.aims, self.weights)
+        self.is_new = trials.objectives(self.aims, self.weights) < now
+        for present, trial in zip(self.points, trials, strict=True):
+            present[self.is_new] = trial[self.is_new]
+        longer, shorter = np.minimum(2 * self.fractions, 1), self.fractions / 4
+        self.fractions = np.where(self.is_new, longer, shorter)
+
+    def take(self, mask: NDArray[np.bool_]) -> _Descents:
+        """Some of the descents."""
+        return _Descents(
+            self.index[mask],
+            self.budget.take(np.flatnonzero(mask)),
+            self.aims[mask],
+            self.points.take(mask),
+            self.ends[mask],
+            self.weights[mask],
+            self.fractions[mask],
+            self.is_new[mask],
+        )
+
+
+def _project_steps(budget: Budget, steps: _Array) -> _Array:
+    """Encoded rows after some steps, each cell at its nearest permitted value.
+
+    It may lie beyond the step: `Budget.rows_after` stays within the ball.
+    """
     moved = budget.origins + steps / budget.actionability.costs
     values = np.where(steps == 0, budget.origins, moved)
     return budget.actionability.projected(values, budget.origins)
 
 
-def nearest_on_rays(
-    budget: Budget, steps: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The nearest rows on the rays along some steps, and whether they are on target.
+class _Rays:
+    """Rays along n steps, and the best row that was found on each.
 
-    Where no row of a ray is on target, the row is the end of the step.
+    Attributes
+    ----------
+    values : ndarray of shape (n, p)
+        The row; the end of the step where no row is on target.
+    valid : ndarray of shape (n,), bool
+        Whether the row is on target.
     """
-    values, valid = rows_after(budget, steps), np.zeros(len(steps), dtype=bool)
+
+    def __init__(self, budget: Budget, steps: _Array) -> None:
+        self.budget, self.steps = budget, steps
+        self.values = _project_steps(budget, steps)
+        self.valid = np.zeros(len(steps), dtype=bool)
+
+    def ask(self, multiples: _Array, rays: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether rows are on target after multiples (n,) of the steps of some rays.
+
+        Those that are become the best ones.
+        """
+        budget = self.budget.take(rays)
+        trials = _project_steps(budget, self.steps[rays] * multiples[rays, None])
+        holds = budget.problem.holds(trials, budget.index)
+        self.values[rays[holds]], self.valid[rays[holds]] = trials[holds], True
+        return holds
+
+    def step_back(self) -> None:
+        """Move each whole number back by one where the row stays on target."""
+        budget, values = self.budget, self.values
+        whole = budget.actionability.integer & budget.actionability.vary
+        for j in np.flatnonzero(whole):
+            moved = np.flatnonzero(self.valid & (values[:, j] != budget.origins[:, j]))
+            nearer = values[moved]
+            back = budget.actionability.step_nearer(nearer, budget.origins[moved])
+            nearer[:, j] = back[:, j]
+            holds = budget.problem.holds(nearer, budget.index[moved])
+            values[moved[holds]] = nearer[holds]
+
+
+def _nearest_on_rays(budget: Budget, steps: _Array) -> _Rays:
+    """The nearest rows on target, on the rays along some steps."""
+    rays = _Rays(budget, steps)
     low, high = np.zeros((2, len(steps)))  # multiples off target, and on it
     remaining = np.flatnonzero(steps.any(axis=1))
     for multiple in _MULTIPLES:
         if not len(remaining):
             break
         high[remaining] = multiple
-        holds = _ask_at_multiples(budget, steps, high, remaining, values, valid)
+        holds = rays.ask(high, remaining)
         remaining = remaining[~holds]
         low[remaining] = multiple
     while True:
         # Some numbers jump at any step: multiples near zero gain nothing.
         min_gap = _PRECISION * np.maximum(high, 1)
-        remaining = np.flatnonzero(valid & (high - low > min_gap))
+        remaining = np.flatnonzero(rays.valid & (high - low > min_gap))
         if not len(remaining):
             break
         middle = (low + high) / 2
-        holds = _ask_at_multiples(budget, steps, middle, remaining, values, valid)
+        holds = rays.ask(middle, remaining)
         high[remaining[holds]] = middle[remaining[holds]]
         low[remaining[~holds]] = middle[remaining[~holds]]
     extended = high * (1 + precision(budget.actionability) ** _EXTENSION_POWER)
-    _ask_at_multiples(budget, steps, extended, np.flatnonzero(valid), values, valid)
-    _step_back(budget, values, valid)
-    return values, valid
-
-
-def _ask_at_multiples(
-    budget: Budget,
-    steps: NDArray[np.float64],
-    multiples: NDArray[np.float64],
-    rows: NDArray[np.intp],
-    values: NDArray[np.float64],
-    valid: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """Whether rows satisfy the target after multiples of steps: (len(rows),) bool.
-
-    Writes rows that satisfy it to `values`, and True to `valid`.
-    """
-    remaining_budget = budget.take(rows)
-    trials = rows_after(remaining_budget, steps[rows] * multiples[rows, None])
-    holds = budget.problem.holds(trials, remaining_budget.index)
-    values[rows[holds]], valid[rows[holds]] = trials[holds], True
-    return holds
-
-
-def _step_back(
-    budget: Budget, values: NDArray[np.float64], valid: NDArray[np.bool_]
-) -> None:
-    """Move each whole number of `values` back by one where the row stays on target."""
-    for j in np.flatnonzero(budget.actionability.integer & budget.actionability.vary):
-        moved = np.flatnonzero(valid & (values[:, j] != budget.origins[:, j]))
-        nearer = values[moved]
-        back = budget.actionability.step_nearer(nearer, budget.origins[moved])
-        nearer[:, j] = back[:, j]
-        holds = budget.problem.holds(nearer, budget.index[moved])
-        values[moved[holds]] = nearer[holds]
+    rays.ask(extended, np.flatnonzero(rays.valid))
+    rays.step_back()
+    return rays

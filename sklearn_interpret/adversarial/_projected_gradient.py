@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 # Default size of a step, in units of epsilon over the number of steps: rows reach the
 # end of the budget and can move along it (Madry et al. 2018).
 _RELATIVE_STEP_SIZE = 2.5
+
+
+class _Climbs(NamedTuple):
+    """The rows that n climbs end with: on target, or of the largest margin."""
+
+    values: NDArray[np.float64]  # (n, p)
+    margins: NDArray[np.float64]  # (n,)
+    succeeded: NDArray[np.bool_]  # (n,)
 
 
 @dataclass(eq=False, repr=False)
@@ -169,64 +177,62 @@ class ProjectedGradient(BaseGradientAttack):
     def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
         budget = Budget(problem, index, self.epsilon)
         best, rivals = self._one_step(budget)
-        fixed_rivals: NDArray[np.intp] | None = rivals  # for the first start
         if self._is_linear:  # no other row has a larger margin
             return AttackResult(best)
         margins = np.full(len(index), -np.inf)
         remaining = np.flatnonzero(~problem.holds(best, index))
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]
         starts += zip(self._start_directions, self._start_fractions, strict=True)
-        for direction, fraction in with_progress(starts):
+        # Only from the row itself all steps go towards the same rival.
+        rivals_of_starts = [rivals, *[None] * self.n_restarts]
+        for (direction, fraction), fixed_rivals in zip(
+            with_progress(starts), rivals_of_starts, strict=True
+        ):
             if not len(remaining):
                 break
+            climbing = budget.take(remaining)
             slopes = np.tile(direction, (len(remaining), 1))
-            steps = budget.take(remaining).farthest(slopes, fraction * budget.epsilon)
-            succeeded = self._climb(
-                budget, remaining, steps, fixed_rivals, best, margins
-            )
-            remaining = remaining[~succeeded]
-            fixed_rivals = None
+            steps = climbing.farthest(slopes, fraction * budget.epsilon)
+            fixed = None if fixed_rivals is None else fixed_rivals[remaining]
+            climbs = self._climb(climbing, steps, fixed)
+            is_better = climbs.succeeded | (climbs.margins > margins[remaining])
+            best[remaining[is_better]] = climbs.values[is_better]
+            margins[remaining[is_better]] = climbs.margins[is_better]
+            remaining = remaining[~climbs.succeeded]
         return AttackResult(best)
 
     def _climb(
         self,
         budget: Budget,
-        climbing: NDArray[np.intp],
         steps: NDArray[np.float64],
         fixed_rivals: NDArray[np.intp] | None,
-        best: NDArray[np.float64],
-        margins: NDArray[np.float64],
-    ) -> NDArray[np.bool_]:
-        """Climb from some steps of the climbing rows; mask of the rows that succeeded.
+    ) -> _Climbs:
+        """Climb from some steps (n, p), until rows satisfy the target.
 
-        Writes better rows and their margins to `best` and `margins`. `fixed_rivals` are
-        the rivals that all rows move towards; None takes the best rival in each step.
+        `fixed_rivals` (n,) are the rivals that rows move towards; None takes the best
+        rival in each step.
         """
-        problem = budget.problem
+        problem, n = budget.problem, len(steps)
         size = self.step_size or _RELATIVE_STEP_SIZE * budget.epsilon / self.n_steps
-        succeeded = np.zeros(len(climbing), dtype=bool)
-        active = np.arange(len(climbing))
+        climbs = _Climbs(budget.origins.copy(), np.full(n, -np.inf), np.zeros(n, bool))
+        active = np.arange(n)  # the rows that still climb
         for _ in with_progress(range(self.n_steps + 1)):
-            rows = climbing[active]
-            active_budget, index = budget.take(rows), budget.index[rows]
-            values = active_budget.rows_after(steps)
+            index = budget.index[active]
+            values = budget.take(active).rows_after(steps)
             rival, margin, _ = self._margins.at(problem, values, index)
-            is_better = margin > margins[rows]
-            best[rows[is_better]] = values[is_better]
-            margins[rows[is_better]] = margin[is_better]
             reached = np.flatnonzero(margin >= 0)
-            reached = reached[problem.holds(values[reached], index[reached])]
-            best[rows[reached]], margins[rows[reached]] = values[reached], np.inf
-            succeeded[active[reached]] = True
-            continues = ~succeeded[active]
-            active, values = active[continues], values[continues]
+            holds = np.zeros(len(active), dtype=bool)
+            holds[reached] = problem.holds(values[reached], index[reached])
+            is_better = holds | (margin > climbs.margins[active])
+            climbs.values[active[is_better]] = values[is_better]
+            climbs.margins[active[is_better]] = margin[is_better]
+            climbs.succeeded[active] = holds
+            active, index, values = active[~holds], index[~holds], values[~holds]
             if not len(active):
                 break
-            steps, rival = steps[continues], rival[continues]
-            rows, index = climbing[active], index[continues]
-            rival = rival if fixed_rivals is None else fixed_rivals[rows]
+            rival = rival[~holds] if fixed_rivals is None else fixed_rivals[active]
             slopes = self._margins.slopes(problem, values, index, rival)
-            active_budget = budget.take(rows)
-            steps = active_budget.farthest(slopes, float(size), steps)
+            active_budget = budget.take(active)
+            steps = active_budget.farthest(slopes, float(size), steps[~holds])
             steps = project_onto_ball(steps, active_budget.epsilon, active_budget.norm)
-        return succeeded
+        return climbs

@@ -24,8 +24,8 @@ from sklearn_interpret.estimator_checks._results import (
     assert_same,
     expect_error,
     nearest_rows,
+    rename_training_rows,
     responses,
-    training_rows_named,
 )
 from sklearn_interpret.estimator_checks._tables import (
     FEW_ROWS,
@@ -178,7 +178,7 @@ def check_frame_equals_array(estimator: Any) -> None:
     results = all_results(of_frame, frame[FEW_ROWS])
     testing.assert_frame_equal(frame, before)
     of_array = all_results(fitted(estimator), numeric_table()[FEW_ROWS])
-    assert_same(results, training_rows_named(of_array, frame.index))
+    assert_same(results, rename_training_rows(of_array, frame.index))
 
 
 def check_rows_are_independent(estimator: Any) -> None:
@@ -284,7 +284,8 @@ def check_refit_forgets(estimator: Any) -> None:
     wider["more"] = np.arange(N_ROWS) % 7
     own_params = prepared(estimator).get_params(deep=False)
     # The defaults of these would take long, or not suit the model.
-    costly = ("estimator", "nuisance", "n_", "max_", "cv", "sections")
+    costly = ("estimator", "nuisance", "n_", "max_", "cv", "sections", "checks")
+    costly += ("importance_getter", "subsample", "substitute")
     prefixes = (*costly, "desired", "attack")
     unchanged = {
         name: value for name, value in own_params.items() if name.startswith(prefixes)

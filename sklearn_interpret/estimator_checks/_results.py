@@ -138,12 +138,12 @@ def nearest_rows(explanation: Any) -> Any:
     return nearest, distances
 
 
-def rows_repeated(value: Any, counts: NDArray[np.intp]) -> Any:
+def repeat_rows(value: Any, counts: NDArray[np.intp]) -> Any:
     """A result in which every axis of rows is repeated, row i `counts[i]` times."""
     if isinstance(value, Mapping):
-        return {key: rows_repeated(entry, counts) for key, entry in value.items()}
+        return {key: repeat_rows(entry, counts) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(rows_repeated(entry, counts) for entry in value)
+        return type(value)(repeat_rows(entry, counts) for entry in value)
     if isinstance(value, np.ndarray):
         for axis in range(value.ndim):
             if value.shape[axis] == len(counts):
@@ -151,7 +151,7 @@ def rows_repeated(value: Any, counts: NDArray[np.intp]) -> Any:
     return value
 
 
-def training_rows_named(results: dict[str, Any], names: Any) -> dict[str, Any]:
+def rename_training_rows(results: dict[str, Any], names: Any) -> dict[str, Any]:
     """Results in which training rows, named by their positions, have these names."""
     return {
         key: replace(

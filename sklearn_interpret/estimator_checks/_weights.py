@@ -11,9 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_interpret.estimator_checks._results import (
     assert_same,
     fitted_results,
+    rename_training_rows,
+    repeat_rows,
     responses,
-    rows_repeated,
-    training_rows_named,
 )
 from sklearn_interpret.estimator_checks._tables import (
     FEW_ROWS,
@@ -38,7 +38,7 @@ def check_weights_equal_repeated_rows(estimator: Any) -> None:
     weighted = _freeze(estimator).fit(X, y, sample_weight=counts)
     repeated = _freeze(estimator).fit(np.repeat(X, counts, 0), np.repeat(y, counts))
     random_names = _names_of_random_results(estimator)
-    expected = rows_repeated(fitted_results(weighted), counts)
+    expected = repeat_rows(fitted_results(weighted), counts)
     assert_same(
         _leave_out(random_names, fitted_results(repeated)),
         _leave_out(random_names, expected),
@@ -58,11 +58,11 @@ def check_zero_weights_are_left_out(estimator: Any) -> None:
         X[positive], y[positive], sample_weight=weights[positive]
     )
     # Results of each row, such as a label, may exist for these rows too.
-    expected = rows_repeated(fitted_results(weighted), positive.astype(int))
+    expected = repeat_rows(fitted_results(weighted), positive.astype(int))
     assert_same(expected, fitted_results(without))
     # Training rows keep the positions that they have among all rows given.
     names = np.flatnonzero(positive).tolist()
-    expected = training_rows_named(responses(without, X[FEW_ROWS]), names)
+    expected = rename_training_rows(responses(without, X[FEW_ROWS]), names)
     assert_same(responses(weighted, X[FEW_ROWS]), expected)
 
 

@@ -383,7 +383,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         else:
             labels = classes if is_classifier(self.estimator) else None
             learner = Learner(
-                self._clone(), y, self._parameters_of_copies(sample), labels
+                self._clone(), y, self._parameters_with_weights(sample), labels
             )
         strata = np.zeros(len(y)) if classes is None else y
         half_folds = self._half_folds(original, sample, strata, rng)

@@ -17,9 +17,11 @@ from sklearn_interpret._model.replacement.all_pairs import all_pairs_scores
 from sklearn_interpret._model.replacement.permuted import (
     PermutedScores,
     check_several_rows,
-    scores_in_partitions,
-    similar_rows,
 )
+from sklearn_interpret._model.replacement.permuted_partitions import (
+    scores_in_partitions,
+)
+from sklearn_interpret._model.replacement.similar_rows import similar_rows
 from sklearn_interpret._model.responses.scoring import (
     check_are_means,
     check_weights_are_taken,

@@ -522,7 +522,7 @@ class _Coalitions:
         self, rows: Rows, coalitions: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""
-        row_games, n_rows = self.game.play(rows), rows.n_rows
+        row_games, n_rows = self.game.games_of_rows(rows), rows.n_rows
         _, n_coalitions, n_players = coalitions.shape
         coalitions = np.broadcast_to(coalitions, (n_rows, n_coalitions, n_players))
         inner = row_games.coalition_values(

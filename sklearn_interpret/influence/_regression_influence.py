@@ -18,7 +18,7 @@ from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,
     column_names,
     has_known_dispersion,
-    scores_of,
+    score_model_of,
 )
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
@@ -301,7 +301,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
 
     def _inspect(self, sample: Sample, response: Any) -> None:
         name = type(self).__name__
-        score_model = scores_of(name, self.estimator_, sample).at_optimum()
+        score_model = score_model_of(name, self.estimator_, sample).at_optimum()
         is_known = has_known_dispersion(response.loss)
         parameters_without = None
         # One step is exact for sums of squares, unless the penalty grows with the rows.

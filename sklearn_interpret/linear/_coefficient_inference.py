@@ -30,7 +30,7 @@ from sklearn_interpret._inspectors.regression import (
     column_names,
     feature_columns,
     has_known_dispersion,
-    scores_of,
+    score_model_of,
 )
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import (
@@ -860,7 +860,7 @@ def _score_model(
     sample: Sample,
 ) -> ScoreModel:
     """The model's scores at the rows of a sample, with their signs."""
-    model = scores_of(name, estimator, sample)
+    model = score_model_of(name, estimator, sample)
     if model.penalty.any() or model.row_penalty.any():
         _refuse_penalty(innermost(estimator))
     if offset is not None:

@@ -171,9 +171,9 @@ def titled(title: Any, needs: str = "") -> Callable[[Callable[..., Any]], Titled
     return decorate
 
 
-def listed(names: list[str], most: int = 3) -> str:
+def join_names(names: list[str], max_names: int = 3) -> str:
     """Names as a list in words."""
     names = [str(name) for name in names]
-    if len(names) > most:
-        names = [*names[:most], f"{len(names) - most} more"]
+    if len(names) > max_names:
+        names = [*names[:max_names], f"{len(names) - max_names} more"]
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -50,7 +50,7 @@ from sklearn_interpret.report._results import (
     NotApplicable,
     SectionResult,
     Table,
-    listed,
+    join_names,
     titled,
 )
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
@@ -105,7 +105,7 @@ def overview(inspection: Inspection) -> SectionResult:
     contents = [table, losses, *_prediction_figures(inspection), *contents]
     test_rows = "rows not seen in training" if inspection.folds else "the rows given"
     texts = _score_texts(scores)
-    score_text = f"has {listed(texts)}: it " if texts else ""
+    score_text = f"has {join_names(texts)}: it " if texts else ""
     loss = "log loss" if inspection.classifies else "squared error"
     skill_text = _skill_text(skills["the model"], skills.get("a linear model"), loss)
     summary = f"On {test_rows} ({size}), the model {score_text}{skill_text}."
@@ -369,7 +369,7 @@ def importance(inspection: Inspection) -> SectionResult:
         matter = [names[j] for j in significant]
         share = means[significant[0]] / np.maximum(means, 0).sum()
         summary = (
-            f"{listed(matter)} matter; {matter[0]} has {share:.0%} of the sum of "
+            f"{join_names(matter)} matter; {matter[0]} has {share:.0%} of the sum of "
             "permutation importances."
         )
     return SectionResult(summary, [drawn(display, caption), table], _IMPORTANCE_CODE)
@@ -484,7 +484,7 @@ def effects(inspection: Inspection) -> SectionResult:
         caption = f"Regions in which the effect of {name} on the {response} differs"
         figures.append(drawn(display, caption))
     if split_features:
-        summary += f" Regions differ in the effect of {listed(split_features)}"
+        summary += f" Regions differ in the effect of {join_names(split_features)}"
         summary += f" on the {response}." if has_several_outputs else "."
     code = "AccumulatedLocalEffectsDisplay.from_cv_results(cv_results, X)"
     return SectionResult(summary, figures, code)
@@ -528,7 +528,7 @@ def _direction_text(
             texts.append(f"{direction} by {number_text(curve_range)} with {name}")
     if not texts:
         return f"no numeric feature moves the {response}"
-    return f"the {response} goes {listed(texts)}"
+    return f"the {response} goes {join_names(texts)}"
 
 
 @titled("What works together", "table columns")
@@ -597,6 +597,6 @@ def surrogates(inspection: Inspection) -> SectionResult:
         if inspection.classifies
         else "predictions"
     )
-    summary = f"The model's {response} are followed by {listed(texts)} ({trust})."
+    summary = f"The model's {response} are followed by {join_names(texts)} ({trust})."
     code = "GlobalSurrogate(FrozenEstimator(model)).fit(X)"
     return SectionResult(summary, figures, code)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._core.statistics.score_losses import Loss
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Number of penalties, and the last as a share of the first: as in scikit-learn's
 # `LassoCV`.
 _N_PENALTIES = 100
@@ -62,11 +65,7 @@ class LassoProblem:
     """
 
     def __init__(
-        self,
-        columns: NDArray[np.float64],
-        targets: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        loss: Loss,
+        self, columns: _Array, targets: _Array, weights: _Array, loss: Loss
     ) -> None:
         self._columns, self._weights, self._loss = columns, weights, loss
         self._targets = targets[:, None]
@@ -78,10 +77,10 @@ class LassoProblem:
         self._largest_penalty = np.abs(self._slopes).max(initial=0.0)
         self._penalty = self._largest_penalty
         self._initial_intercept, self._initial_slopes = self.intercept, self._slopes
-        self._gram: NDArray[np.float64] | None = None
+        self._gram: _Array | None = None
         self._is_least_squares = (self._curvatures() == 1).all()
 
-    def penalties(self) -> NDArray[np.float64]:
+    def penalties(self) -> _Array:
         """Decreasing penalties; at the first all coefficients are zero."""
         return self._largest_penalty * np.geomspace(1, _LAST_SHARE, _N_PENALTIES)
 
@@ -102,28 +101,26 @@ class LassoProblem:
             active |= exceeds
         self._penalty = penalty
 
-    def scores(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, columns: _Array) -> _Array:
         """Scores of rows by the current coefficients."""
         used = np.flatnonzero(self.coefficients)
         return self.intercept + columns[:, used] @ self.coefficients[used]
 
-    def _coefficient_slopes(self) -> NDArray[np.float64]:
+    def _coefficient_slopes(self) -> _Array:
         """Slopes of the mean loss along the coefficients, at its best intercept."""
         slopes = self._score_slopes()
         # A change of a coefficient moves the intercept by minus the column's mean.
         return slopes @ self._columns - slopes.sum() * self._means
 
-    def _score_slopes(self) -> NDArray[np.float64]:
+    def _score_slopes(self) -> _Array:
         """Slope of the weighted mean loss along the score of each row: (n_rows,)."""
         return self._weights * self._loss.slopes(self._targets, self._scores)[:, 0]
 
-    def _curvatures(self) -> NDArray[np.float64]:
+    def _curvatures(self) -> _Array:
         """Curvature of the loss of each row: (n_rows,)."""
         return self._loss.curvatures(self._targets, self._scores)[:, 0, 0]
 
-    def _solve_squares(
-        self, active: NDArray[np.intp], penalty: float
-    ) -> NDArray[np.float64]:
+    def _solve_squares(self, active: NDArray[np.intp], penalty: float) -> _Array:
         """Solve for the coefficients of the active columns; slopes along all columns.
 
         Products of the columns, computed once, replace the rows.
@@ -145,9 +142,7 @@ class LassoProblem:
         products = self.coefficients[used] @ self._gram.take(used, axis=0)
         return self._initial_slopes + products
 
-    def _solve_by_newton(
-        self, active: NDArray[np.intp], penalty: float
-    ) -> NDArray[np.float64]:
+    def _solve_by_newton(self, active: NDArray[np.intp], penalty: float) -> _Array:
         """Solve for coefficients of the active columns; slopes along all columns."""
         columns = self._columns[:, active]
         for _ in range(_MAX_NEWTON_STEPS):
@@ -178,11 +173,7 @@ class LassoProblem:
         return self._coefficient_slopes()
 
     def _step_size(
-        self,
-        coefficients: NDArray[np.float64],
-        change: NDArray[np.float64],
-        score_change: NDArray[np.float64],
-        penalty: float,
+        self, coefficients: _Array, change: _Array, score_change: _Array, penalty: float
     ) -> float:
         """Size of a step, halved from 1 until the objective decreases; else zero."""
 
@@ -196,23 +187,15 @@ class LassoProblem:
         return next((step for step in steps if objective(step) < bound), 0.0)
 
 
-def _centred_gram(
-    columns: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    means: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _centred_gram(columns: _Array, weights: _Array, means: _Array) -> _Array:
     """Weighted products of columns less their means: (n_columns, n_columns)."""
     centred = np.sqrt(weights)[:, None] * (columns - means)
     return centred.T @ centred
 
 
 def _lasso_from_products(
-    gram: NDArray[np.float64],
-    products: NDArray[np.float64],
-    sum_of_squares: float,
-    start: NDArray[np.float64],
-    penalty: float,
-) -> NDArray[np.float64]:
+    gram: _Array, products: _Array, sum_of_squares: float, start: _Array, penalty: float
+) -> _Array:
     """Coefficients of the lasso, from products of the centred columns and targets.
 
     `gram` has the products of the columns with each other, `products` the products of
@@ -238,14 +221,12 @@ class LassoFold(NamedTuple):
     """A fold of the cross-validation: its problem, and the rows that it leaves out."""
 
     problem: LassoProblem
-    columns: NDArray[np.float64]  # (n_rows_out, n_columns)
-    targets: NDArray[np.float64]  # (n_rows_out,)
-    weights: NDArray[np.float64]  # (n_rows_out,)
+    columns: _Array  # (n_rows_out, n_columns)
+    targets: _Array  # (n_rows_out,)
+    weights: _Array  # (n_rows_out,)
 
 
-def best_penalty(
-    penalties: NDArray[np.float64], folds: Sequence[LassoFold], loss: Loss
-) -> int:
+def best_penalty(penalties: _Array, folds: Sequence[LassoFold], loss: Loss) -> int:
     """The position of the penalty with the least loss on the rows left out.
 
     Penalties fall; of equal losses the first counts.

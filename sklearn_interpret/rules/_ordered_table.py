@@ -54,12 +54,13 @@ class OrderedTable(NamedTuple):
         n_known, levels = space.table.n_known.copy(), {}
         ranks = np.where(codes == n_known[:, None], 2 * n_known[:, None], codes)
         for j in np.flatnonzero(space.nominal).tolist():
-            sums = np.bincount(codes[j], weights, n_known[j] + 1)
-            used = np.flatnonzero(sums[:-1])
-            means = np.bincount(codes[j], weights * targets, len(sums))[used]
-            levels[j] = used[np.argsort(means / sums[used], kind="stable")]
+            level_weights = np.bincount(codes[j], weights, n_known[j] + 1)
+            used = np.flatnonzero(level_weights[:-1])  # levels with weight
+            target_sums = np.bincount(codes[j], weights * targets, len(level_weights))
+            means = target_sums[used] / level_weights[used]
+            levels[j] = used[np.argsort(means, kind="stable")]
             n_known[j] = len(used)
-            rank_of_code = np.full(len(sums), -1)  # of levels without weight
+            rank_of_code = np.full(len(level_weights), -1)  # of levels without weight
             rank_of_code[levels[j]] = np.arange(len(used))
             rank_of_code[-1] = 2 * len(used)  # of missing values
             ranks[j] = rank_of_code[codes[j]]

@@ -155,7 +155,7 @@ class RuleFit(RuleModel):
         values = self._term_values(X)
         return self.intercept_ + values @ self._coefficients()
 
-    def _name(self, entry: Any) -> str:
+    def _rule_text(self, entry: Any) -> str:
         has_several_sums = np.ndim(self.intercept_) > 0
         return f"{entry.prediction}: {entry}" if has_several_sums else str(entry)
 
@@ -236,7 +236,8 @@ class RuleFit(RuleModel):
             names, columns = rows.names, None
         else:
             values = np.einsum("ie,e...->ie...", deviations, coefficients)
-            names, columns = list(map(self._name, self._entries)), self._entry_columns()
+            names = list(map(self._rule_text, self._entries))
+            columns = self._entry_columns()
         base_value = self.intercept_ + means @ coefficients
         labels = getattr(self, "classes_", range(1))
         return Explanation(

@@ -185,12 +185,12 @@ class RuleModel(TransformerMixin, BasePredictor):
         n_seen: Counter[str] = Counter()
         for rule in self.rules_:
             conditions = [replace(c, name=names[c.feature]) for c in rule.conditions]
-            text = self._name(replace(rule, conditions=tuple(conditions)))
+            text = self._rule_text(replace(rule, conditions=tuple(conditions)))
             n_seen[text] += 1
             texts.append(f"{text} ({n_seen[text]})" if n_seen[text] > 1 else text)
         return np.array(texts, dtype=object)
 
-    def _name(self, rule: Any) -> str:
+    def _rule_text(self, rule: Any) -> str:
         """A rule in words, with its class where there are several sums."""
         return str(rule)
 
@@ -217,9 +217,12 @@ def rule_columns(rules: Sequence[Any], classes: Any) -> dict[str, Any]:
         if name == "conditions" or set(entries) == {None}:
             continue
         if name.startswith("shares"):
-            shares_by_class = zip(classes, zip(*entries, strict=True), strict=True)
-            share = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
-            columns |= {f"{share} of {label}": s for label, s in shares_by_class}
+            # "shares", or "shares_low" and the like: a column for each class.
+            title = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
+            for label, class_shares in zip(
+                classes, zip(*entries, strict=True), strict=True
+            ):
+                columns[f"{title} of {label}"] = class_shares
         else:
             columns[name] = entries
     return columns

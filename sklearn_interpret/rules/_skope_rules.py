@@ -17,7 +17,7 @@ from sklearn_interpret._core.rules.coded_conditions import all_hold, distinct_ro
 from sklearn_interpret._core.rules.out_of_bag import (
     draw_share,
     f1,
-    judge,
+    score_rules,
     without_overlaps,
 )
 from sklearn_interpret._inspectors.predictor import most_probable_class
@@ -82,7 +82,7 @@ class SkopeRule(Rule):
 
 
 class _TrainingRows(NamedTuple):
-    """Distinct rows of `fit`, on which rules are judged."""
+    """Distinct rows of `fit`, on which rules are scores."""
 
     rows: Rows
     classes: NDArray[np.float64]  # (n_rows, n_classes): 1 for the class of a row
@@ -294,15 +294,15 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
             for k, conditions in enumerate(batch):
                 is_of_draw[k, draws_by_rule[conditions]] = 1
             holds = all_hold(batch, training.rows, n_rows)
-            judged = judge(holds, is_of_draw @ outside, training.classes)
+            scores = score_rules(holds, is_of_draw @ outside, training.classes)
             n_covered = holds @ training.weights
-            is_good = judged.precision >= self.precision_min
-            is_good &= judged.recall >= self.recall_min
-            is_good &= judged.weight >= training.min_weight
+            is_good = scores.precision >= self.precision_min
+            is_good &= scores.recall >= self.recall_min
+            is_good &= scores.weight >= training.min_weight
             for k in np.flatnonzero(is_good).tolist():
-                shares, label = judged.shares[k], int(judged.label[k])
+                shares, label = scores.shares[k], int(scores.label[k])
                 rule = self._make_rule(batch[k], shares, label, n_covered[k], training)
-                rules.append(replace(rule, recall=float(judged.recall[k])))
+                rules.append(replace(rule, recall=float(scores.recall[k])))
         return sorted(rules, key=_negative_f1)
 
     def _drop_overlapping_rules(

@@ -34,7 +34,7 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import SaturatedResponseWarning
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.replacement.response_games import PlayedRows
+    from sklearn_interpret._model.replacement.response_games import RowGames
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
@@ -91,9 +91,9 @@ class Attributor(ABC):
 
     @abstractmethod
     def attribute(
-        self, game: CoalitionGame, played: PlayedRows
+        self, game: CoalitionGame, row_games: RowGames
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
-        """Attributions (m, n_players, k) of `PlayedRows` of a `CoalitionGame`.
+        """Attributions (m, n_players, k) of `RowGames` of a `CoalitionGame`.
 
         Also returns a dict of further fields of the explanation.
         """
@@ -130,23 +130,23 @@ class AllCoalitions(Attributor):
         return interactions_of_all(responses)
 
     def attribute(
-        self, game: CoalitionGame, played: PlayedRows
+        self, game: CoalitionGame, row_games: RowGames
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions, and standard errors if coalitions are sampled."""
-        values = np.zeros((*played.active.shape, len(game.base_values)))
+        values = np.zeros((*row_games.active.shape, len(game.base_values)))
         errors = np.zeros_like(values)
-        for row, players, responses in self._evaluate_coalitions(game, played):
+        for row, players, responses in self._evaluate_coalitions(game, row_games):
             row_values, row_errors = self.attributions(responses, len(players))
             values[row, players], errors[row, players] = row_values, row_errors
         return values, {"standard_errors": errors} if self.sampled else {}
 
     def pair_values(
-        self, game: CoalitionGame, played: PlayedRows
+        self, game: CoalitionGame, row_games: RowGames
     ) -> NDArray[np.float64]:
         """Interaction values, with the rest of each player's value on the diagonal."""
-        n_rows, n_players = played.active.shape
+        n_rows, n_players = row_games.active.shape
         pairs = np.zeros((n_rows, n_players, n_players, len(game.base_values)))
-        for row, players, responses in self._evaluate_coalitions(game, played):
+        for row, players, responses in self._evaluate_coalitions(game, row_games):
             values, _ = self.attributions(responses, len(players))
             row_pairs = self.interactions(responses, len(players))
             diagonal = np.arange(len(players))
@@ -155,13 +155,13 @@ class AllCoalitions(Attributor):
         return pairs
 
     def _evaluate_coalitions(
-        self, game: CoalitionGame, played: PlayedRows
+        self, game: CoalitionGame, row_games: RowGames
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
         """Yield rows, their active players, and values of coalitions (m + 2, k).
 
         The empty coalition comes first, the grand one last.
         """
-        players_and_values = list(played.values_by_design(self.coalitions))
+        players_and_values = list(row_games.values_by_design(self.coalitions))
         # Products are too small for threads.
         with limit_threads(1):
             # Sorted, so that a subclass can cache by the number of players.
@@ -169,7 +169,7 @@ class AllCoalitions(Attributor):
             for row in np.argsort(n_active).tolist():
                 players, values = players_and_values[row]
                 if len(players):
-                    empty, grand = game.base_values, played.predictions[row]
+                    empty, grand = game.base_values, row_games.predictions[row]
                     yield row, players, np.vstack([empty, values, grand])
 
 
@@ -257,17 +257,17 @@ def _attribute_block(
     attributor: Attributor, game: CoalitionGame, rows: Rows
 ) -> tuple[Any, NDArray[np.bool_]]:
     """Attributions, predictions and further fields; a mask of saturated rows."""
-    played = game.play(rows)
-    values, fields = attributor.attribute(game, played)
-    return (values, played.predictions, fields), played.saturated
+    row_games = game.games_of_rows(rows)
+    values, fields = attributor.attribute(game, row_games)
+    return (values, row_games.predictions, fields), row_games.saturated
 
 
 def _pair_values_of_block(
     attributor: AllCoalitions, game: CoalitionGame, rows: Rows
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Interaction values; a mask of saturated rows."""
-    played = game.play(rows)
-    return attributor.pair_values(game, played), played.saturated
+    row_games = game.games_of_rows(rows)
+    return attributor.pair_values(game, row_games), row_games.saturated
 
 
 def _warn_saturated(rows: str) -> None:

@@ -25,7 +25,7 @@ from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.response_games import (
         CoalitionGame,
-        PlayedRows,
+        RowGames,
     )
 
 # Interactions below this, relative to the responses, are rounding errors.
@@ -338,17 +338,17 @@ class _PathAttributor(Attributor):
         return n_players + n_pairs * self.with_pairs
 
     def attribute(
-        self, game: CoalitionGame, played: PlayedRows
+        self, game: CoalitionGame, row_games: RowGames
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions, and the step at which each player was added.
 
         Players of one step share its contribution equally.
         """
-        n_rows, n_players = played.active.shape
+        n_rows, n_players = row_games.active.shape
         progress = phases(1 + (self.path is None))
         if self.path is None:
             next(progress)
-            paths = list(self._greedy_paths(game, played))
+            paths = list(self._greedy_paths(game, row_games))
         else:
             paths = [self.path] * n_rows
         step_numbers = np.empty((n_rows, n_players), dtype=np.intp)
@@ -358,11 +358,11 @@ class _PathAttributor(Attributor):
         # Only active players, which differ from the background, have contributions.
         active_paths = [
             [step for step in path if active[list(step)].any()]
-            for path, active in zip(paths, played.active, strict=True)
+            for path, active in zip(paths, row_games.active, strict=True)
         ]
         values = np.zeros((n_rows, n_players, len(game.base_values)))
         next(progress)
-        contributions = _contributions(game, played, active_paths)
+        contributions = _contributions(game, row_games, active_paths)
         for row, row_contributions in enumerate(contributions):
             pairs = zip(active_paths[row], row_contributions, strict=True)
             for step, contribution in pairs:
@@ -384,12 +384,14 @@ class _PathAttributor(Attributor):
         return coalitions
 
     def _greedy_paths(
-        self, game: CoalitionGame, played: PlayedRows
+        self, game: CoalitionGame, row_games: RowGames
     ) -> Iterator[list[Step]]:
         """Steps of each row: steps of its active players, then the other players."""
         empty = game.base_values
-        values_by_row = played.values_by_design(self._coalitions_of_candidate_steps)
-        for (players, values), active in zip(values_by_row, played.active, strict=True):
+        values_by_row = row_games.values_by_design(self._coalitions_of_candidate_steps)
+        for (players, values), active in zip(
+            values_by_row, row_games.active, strict=True
+        ):
             steps = self._candidate_steps(len(players))
             effects = values - empty
             single_effects, pair_effects = np.split(effects, [len(players)])  # views
@@ -423,10 +425,10 @@ def _greedy_path(steps: list[Step], effects: NDArray[np.float64]) -> list[Step]:
 
 
 def _contributions(
-    game: CoalitionGame, played: PlayedRows, paths: list[list[Step]]
+    game: CoalitionGame, row_games: RowGames, paths: list[list[Step]]
 ) -> Iterator[NDArray[np.float64]]:
     """Yield the contributions of the steps of each row, (n_steps, k)."""
-    n_players = played.active.shape[1]
+    n_players = row_games.active.shape[1]
     rows, members = [], []
     for row, path in enumerate(paths):
         present = np.zeros(n_players, dtype=bool)
@@ -435,9 +437,9 @@ def _contributions(
             rows.append(row)
             members.append(present.copy())
     coalitions = np.array(members, dtype=bool).reshape(-1, n_players)
-    values = played.coalition_values(np.array(rows, dtype=np.intp), coalitions)
+    values = row_games.coalition_values(np.array(rows, dtype=np.intp), coalitions)
     start = 0
-    for path, prediction in zip(paths, played.predictions, strict=True):
+    for path, prediction in zip(paths, row_games.predictions, strict=True):
         stop = start + max(len(path) - 1, 0)
         along_path = np.vstack([game.base_values, values[start:stop], prediction])
         # An empty path has the base value and the prediction, but no step.

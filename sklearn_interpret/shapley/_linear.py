@@ -228,21 +228,22 @@ class _LinearValues:
         if self.player_blocks is not None:
             return self._correlated_values(self.player_blocks, derived)
         coefficients = self.model.coefficients
+        is_column_player = np.array_equal(self.player, np.arange(self.n_players))
         values = np.zeros((derived.shape[0], self.n_players, coefficients.shape[1]))
-        for output, column in enumerate(coefficients.T):
+        # A player has the sum over its columns of coefficient times deviation. Each
+        # output is computed in place: `values` may be the largest array.
+        for output, output_coefs in enumerate(coefficients.T):
             output_values = values[:, :, output]
+            to_players = map_to_players(output_coefs, self.player, self.n_players)
             if sparse.issparse(derived):
-                columns_of_players = map_to_players(column, self.player, self.n_players)
-                output_values -= self.mean @ columns_of_players
-                stored = (derived @ columns_of_players).tocoo()
+                output_values -= self.mean @ to_players
+                stored = (derived @ to_players).tocoo()
                 output_values[stored.row, stored.col] += stored.data
-            elif np.array_equal(self.player, np.arange(self.n_players)):
+            elif is_column_player:
                 np.subtract(derived, self.mean, out=output_values)
-                output_values *= column
+                output_values *= output_coefs
             else:
-                output_values[:] = (derived - self.mean) @ map_to_players(
-                    column, self.player, self.n_players
-                )
+                output_values[:] = (derived - self.mean) @ to_players
         return values, None
 
     def _correlated_values(

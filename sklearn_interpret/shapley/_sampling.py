@@ -27,7 +27,7 @@ from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.response_games import (
         CoalitionGame,
-        PlayedRows,
+        RowGames,
     )
 
 # Largest number of orders, whose gains are all in memory.
@@ -250,11 +250,11 @@ class _Permutations(Attributor):
         return pairs.reshape(-1, n_players)
 
     def attribute(
-        self, game: CoalitionGame, played: PlayedRows
+        self, game: CoalitionGame, row_games: RowGames
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions, as means over orders, and their standard errors."""
-        n_rows, n_players = played.active.shape
-        numbers_of_players = np.unique(played.active.sum(axis=1)).tolist()
+        n_rows, n_players = row_games.active.shape
+        numbers_of_players = np.unique(row_games.active.sum(axis=1)).tolist()
         orders = {number: self._draw_orders(number) for number in numbers_of_players}
         gains: list[list[NDArray[np.float64]]] = [[] for _ in range(n_rows)]
         n_orders = max(map(len, orders.values()), default=0)
@@ -265,13 +265,13 @@ class _Permutations(Attributor):
                 for number in numbers_of_players
             }
             coalitions = {n: found.coalitions for n, found in order_coalitions.items()}
-            players_and_values = played.values_by_design(coalitions.__getitem__)
+            players_and_values = row_games.values_by_design(coalitions.__getitem__)
             for row, (players, coalition_values) in enumerate(players_and_values):
-                empty, grand = game.base_values, played.predictions[row]
+                empty, grand = game.base_values, row_games.predictions[row]
                 orders_of_row = order_coalitions[len(players)]
                 gains[row].append(orders_of_row.gains(coalition_values, empty, grand))
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
-        for row, active in enumerate(played.active):
+        for row, active in enumerate(row_games.active):
             row_gains = np.concatenate(gains[row])
             values[row, active] = row_gains.mean(axis=0)
             if not self._takes_all(active.sum()):

@@ -149,7 +149,8 @@ class TreeValues:
         distinct_margins = ensemble.raw_of_codes(distinct)
         totals = np.zeros((self.plan.n_keys(order), len(codes)))
         for share, row, margin in zip(shares, distinct, distinct_margins, strict=True):
-            against_row = PathDependentGame.against(ensemble, self.plan.paths, row)
+            paths = self.plan.paths
+            against_row = PathDependentGame.for_background_row(ensemble, paths, row)
             values = np.zeros_like(totals)
             parts = self._parts_of_sum(against_row, codes, order, n_jobs)
             add_value_parts(values, parts)

@@ -223,7 +223,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         rows, weights = sample.rows, sample.weights
         progress = phases(3)
         next(progress)
-        responses = self._evaluate(response, rows)
+        responses = self._call_in_batches(response, rows)
         self.output_names_ = response.output_names(responses.shape[1])
         next(progress)
         labels = self._predict_labels(rows)
@@ -276,7 +276,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
             targets = self._labels_to_learn(surrogate, labels)
         return fit_surrogate(surrogate, rows, targets, weights)
 
-    def _evaluate(self, function: Any, rows: Rows) -> NDArray[Any]:
+    def _call_in_batches(self, function: Any, rows: Rows) -> NDArray[Any]:
         """Concatenated results of a function of the model for batches of rows."""
         batches = slices(rows.n_rows, batch_rows(rows.row_bytes))
         tasks = [(function, rows.sliced(batch)) for batch in batches]
@@ -286,7 +286,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         """Labels that the model predicts; None if it predicts none."""
         if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
             response = make_response(self.estimator_, "predict")
-            return self._evaluate(response.labels, rows)
+            return self._call_in_batches(response.labels, rows)
         return None
 
     def _labels_to_learn(self, surrogate: BaseEstimator, labels: Any) -> Any:
@@ -506,7 +506,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         rows = self._check_fitted_rows(X)
         weights = check_weights(sample_weight, rows)
         rows, weights = rows_inside(self, rows, weights)
-        responses = self._evaluate(self._make_response(), rows)
+        responses = self._call_in_batches(self._make_response(), rows)
         labels = self._predict_labels(rows)
         return self._measure_fidelity(rows, weights, responses, labels)
 

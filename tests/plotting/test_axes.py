@@ -51,7 +51,7 @@ def test_no_columns():
 @pytest.mark.parametrize("bar", [False, True])
 @pytest.mark.parametrize("n_panels", [31, 300])
 def test_fixed_spaces_leave_panels_of_good_size(below, bar, n_panels):
-    slots = [Slot(below, bar, ticks=0.7)] * n_panels
+    slots = [Slot(below, bar, level_height=0.7)] * n_panels
     shape = grid_shape(n_panels, 3)
     size = figure_size(shape, slots)
     n_rows = shape[0] * (2 if below else 1)

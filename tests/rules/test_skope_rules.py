@@ -8,7 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import cross_val_score
 
-from sklearn_interpret._core.rules.out_of_bag import draw_share, judge, without_overlaps
+from sklearn_interpret._core.rules.out_of_bag import (
+    draw_share,
+    score_rules,
+    without_overlaps,
+)
 from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.rules import SkopeRulesClassifier
 from tests.references.rules import rule_holds
@@ -64,7 +68,7 @@ def test_rules_are_judged_by_rows_that_were_not_drawn():
     holds, weights = rng.random((4, 50)) < 0.3, rng.integers(4, size=(4, 50))
     holds[3] = False
     labels = rng.integers(3, size=50)
-    rated = judge(holds, weights, np.eye(3)[labels])
+    rated = score_rules(holds, weights, np.eye(3)[labels])
     for k in range(3):
         rows = np.repeat(np.arange(50), weights[k])
         everywhere = np.bincount(labels[rows], minlength=3)
@@ -169,6 +173,7 @@ def test_identifiers_make_no_rules():
         assert len(SkopeRulesClassifier(random_state=0).fit(X, y).rules_) == 1
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     ("load", "least"), [(load_iris, 0.92), (load_breast_cancer, 0.91)]
 )

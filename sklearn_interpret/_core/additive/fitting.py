@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.additive.families import Family, Link
     from sklearn_interpret._core.additive.terms import Term
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Limits the choices of the smoothing parameters in a fit, which go round in circles for
 # some tables of few rows. In other tables they settle within ten.
 _MOST_CHOICES = 20
@@ -73,9 +76,9 @@ class TargetRows:
     """
 
     design: RoundedRows
-    targets: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    offset: NDArray[np.float64]
+    targets: _Array
+    weights: _Array
+    offset: _Array
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ class Likelihood:
 
     @np.errstate(all="ignore")  # of means that are out of bounds
     def evaluate(
-        self, coefficients: NDArray[np.float64], equations: bool, rows: TargetRows
+        self, coefficients: _Array, equations: bool, rows: TargetRows
     ) -> Evaluation:
         """The `Evaluation` of coefficients at rows, perhaps without the equations."""
         family, link, y = self.family, self.link, rows.targets[self.model]
@@ -138,32 +141,26 @@ class Likelihood:
         square = float(weights @ working**2)
         return Evaluation(deviance, center, products, sums, square)
 
-    def _means(
-        self, coefficients: NDArray[np.float64], rows: TargetRows
-    ) -> NDArray[np.float64]:
+    def _means(self, coefficients: _Array, rows: TargetRows) -> _Array:
         """Expected targets of rows."""
         return self.link.mean(rows.design.predictor(coefficients) + rows.offset)
 
     def log_likelihood(
-        self, coefficients: NDArray[np.float64], dispersion: float, rows: TargetRows
+        self, coefficients: _Array, dispersion: float, rows: TargetRows
     ) -> float:
         """Logarithm of the likelihood of rows, of a family that has one."""
         y, means = rows.targets[self.model], self._means(coefficients, rows)
         densities = self.family.log_likelihood(y, means, dispersion)
         return float(rows.weights @ densities)
 
-    def excess(
-        self, coefficients: NDArray[np.float64], rows: TargetRows
-    ) -> NDArray[np.float64]:
+    def excess(self, coefficients: _Array, rows: TargetRows) -> _Array:
         """Sums of the family's excess of squared residuals, and of its variance."""
         assert self.family.excess is not None  # the caller asks families with a test
         y, means = rows.targets[self.model], self._means(coefficients, rows)
         copies = rows.weights if self.trials else np.ones_like(means)
         return np.array(self.family.excess(y, means, copies)) @ (rows.weights / copies)
 
-    def effects(
-        self, coefficients: NDArray[np.float64], rows: TargetRows
-    ) -> list[NDArray[np.float64]]:
+    def effects(self, coefficients: _Array, rows: TargetRows) -> list[_Array]:
         """One table (n_rows, n_terms + 1) in a list: the terms, then the targets."""
         effects = rows.design.effects(coefficients)
         return [np.column_stack([effects, rows.targets[self.model]])]
@@ -186,8 +183,8 @@ class Evaluation:
 
     deviance: float
     center: float = 0.0
-    products: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    sums: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    products: _Array = field(default_factory=lambda: np.empty(0))
+    sums: _Array = field(default_factory=lambda: np.empty(0))
     square: float = 0.0
 
     def recentred(self, center: float) -> Evaluation:
@@ -240,15 +237,11 @@ class AdditiveProblem:
         """The problem of negative binomial targets of a shape."""
         return replace(self, likelihood=replace(self.likelihood, shape=shape))
 
-    def sum(
-        self, function: Callable[..., Any], *arguments: NDArray[np.float64] | float
-    ) -> Any:
+    def sum(self, function: Callable[..., Any], *arguments: _Array | float) -> Any:
         """Sum over the rows of a function of `Likelihood`."""
         return self.rows.sum(partial(function, self.likelihood, *arguments))
 
-    def evaluate(
-        self, coefficients: NDArray[np.float64], equations: bool = True
-    ) -> Evaluation:
+    def evaluate(self, coefficients: _Array, equations: bool = True) -> Evaluation:
         """The `Evaluation` of coefficients, perhaps without the equations."""
         return self.sum(Likelihood.evaluate, coefficients, equations)
 
@@ -296,7 +289,7 @@ class AdditiveFit:
     problem: AdditiveProblem
     null_equations: NormalEquations
     last: PenalisedFit
-    coefficients: NDArray[np.float64]
+    coefficients: _Array
     evaluation: Evaluation
     start_deviance: float
     n_iter: int
@@ -410,8 +403,8 @@ def _best_shape(fit: AdditiveFit) -> float:
 class _SignConstraints(NamedTuple):
     """Constraints on the signs of changes: ``matrix @ coefficients >= lowest``."""
 
-    matrix: NDArray[np.float64]  # (p, p)
-    lowest: NDArray[np.float64]  # (p,): zero, or minus infinity
+    matrix: _Array  # (p, p)
+    lowest: _Array  # (p,): zero, or minus infinity
 
 
 class _Iterate(NamedTuple):
@@ -419,13 +412,13 @@ class _Iterate(NamedTuple):
 
     loss: float
     last: PenalisedFit
-    coefficients: NDArray[np.float64]
+    coefficients: _Array
     state: Evaluation
 
 
 def iterate_least_squares(
     problem: AdditiveProblem,
-    smoothing: str | float | NDArray[np.float64],
+    smoothing: str | float | _Array,
     max_iter: int,
     *,
     constraints: _SignConstraints | None = None,
@@ -487,10 +480,10 @@ def iterate_least_squares(
 def _halve_step(
     problem: AdditiveProblem,
     last: PenalisedFit,
-    start: NDArray[np.float64],
+    start: _Array,
     state: Evaluation,
-    candidate: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], Evaluation, float]:
+    candidate: _Array,
+) -> tuple[_Array, Evaluation, float]:
     """Coefficients between start and candidate, their evaluation, and their gain.
 
     The step is halved until the penalised deviance does not rise. Where little gain is
@@ -538,9 +531,7 @@ def _sign_constraints(terms: Sequence[Term], signs: Sequence[int]) -> _SignConst
     return _SignConstraints(block_diag(*blocks), np.concatenate(lowest))
 
 
-def _solution(
-    last: PenalisedFit, constraints: _SignConstraints | None
-) -> NDArray[np.float64]:
+def _solution(last: PenalisedFit, constraints: _SignConstraints | None) -> _Array:
     """The least squares solution among the coefficients that meet the constraints."""
     if constraints is None:
         return last.coefficients

@@ -25,6 +25,9 @@ from sklearn_interpret._core.statistics.grids import search_sorted
 if TYPE_CHECKING:
     from sklearn_interpret._core.additive.terms import Term
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Largest number of distinct values of a column: the error of a curve by rounding to
 # means of bins falls with its square. `bench_gam` compares errors with those of pygam,
 # which does not round.
@@ -47,10 +50,10 @@ class Bins:
     """
 
     basis: SplineBasis | LevelBasis
-    values: NDArray[np.float64] | None = None
+    values: _Array | None = None
 
     @cached_property
-    def _starts(self) -> NDArray[np.float64]:
+    def _starts(self) -> _Array:
         """Least number of each bin but the first."""
         if self.values is not None:
             return self.values[~np.isnan(self.values)][1:]
@@ -67,7 +70,7 @@ class Bins:
         """Number of bins, the last of which is for NaN where the basis allows it."""
         return len(self._starts) + 1 + getattr(self.basis, "missing", False)
 
-    def codes(self, x: NDArray[np.float64]) -> NDArray[np.intp]:
+    def codes(self, x: _Array) -> NDArray[np.intp]:
         """The bin of each value."""
         if isinstance(self.basis, LevelBasis):
             return x.astype(np.intp)
@@ -78,12 +81,7 @@ class Bins:
             codes[np.isnan(x)] = self.n_bins - 1
         return codes
 
-    def sums(
-        self,
-        x: NDArray[np.float64],
-        codes: NDArray[np.intp],
-        weights: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def sums(self, x: _Array, codes: NDArray[np.intp], weights: _Array) -> _Array:
         """Weighted sum of the values in each bin; a zero where bins have one value."""
         if isinstance(self.basis, LevelBasis) or self.values is not None:
             return np.zeros(1)
@@ -91,9 +89,7 @@ class Bins:
         sums = np.bincount(codes, weights * x, self.n_bins)
         return sums.astype(np.float64, copy=False)
 
-    def table(
-        self, sizes: NDArray[np.float64], sums: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def table(self, sizes: _Array, sums: _Array) -> _Array:
         """The functions at the value of each bin, from weights and sums of values."""
         values = self.values
         if values is None:
@@ -107,8 +103,8 @@ class Bins:
 class Histogram:
     """Rows of a term by bin; histograms of two sets of rows add up."""
 
-    counts: NDArray[np.float64]  # (n_bins,) or (n_bins, n_bins_2): weights of the rows
-    sums: list[NDArray[np.float64]]  # for each column, `Bins.sums`
+    counts: _Array  # (n_bins,) or (n_bins, n_bins_2): weights of the rows
+    sums: list[_Array]  # for each column, `Bins.sums`
 
     def __add__(self, histogram: Histogram) -> Histogram:
         sums = list(map(add, self.sums, histogram.sums))
@@ -128,10 +124,10 @@ class CodedTerm:
     """
 
     bins: list[Bins]
-    columns: list[NDArray[np.float64]]
+    columns: list[_Array]
 
     @property
-    def _binned_columns(self) -> list[NDArray[np.float64]]:
+    def _binned_columns(self) -> list[_Array]:
         """Columns with bins."""
         return self.columns[len(self.columns) - len(self.bins) :]
 
@@ -142,7 +138,7 @@ class CodedTerm:
             return [np.zeros(len(self.columns[0]), dtype=np.intp)]
         return list(map(Bins.codes, self.bins, self._binned_columns))
 
-    def histogram(self, weights: NDArray[np.float64]) -> Histogram:
+    def histogram(self, weights: _Array) -> Histogram:
         """The histogram of the rows with these weights."""
         sizes = [bins.n_bins for bins in self.bins] or [1]
         joint = np.zeros_like(self.codes[0])
@@ -159,22 +155,20 @@ class CodedTerm:
 class _Piece:
     """Functions of one column at the rows, times one function of another column."""
 
-    multiply: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    multiply: Callable[[_Array], _Array]
     codes: NDArray[np.intp]
-    table: NDArray[np.float64]
+    table: _Array
 
-    def sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sums(self, weights: _Array) -> _Array:
         """Weighted sums of the functions over the rows."""
         counts = np.bincount(self.codes, self.multiply(weights), len(self.table))
         return counts @ self.table
 
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> _Array:
         """The functions at the rows, (n_rows, n_functions)."""
         return self.multiply(np.ones(len(self.codes)))[:, None] * self.table[self.codes]
 
-    def products(
-        self, weights: NDArray[np.float64], other: _Piece
-    ) -> NDArray[np.float64] | float:
+    def products(self, weights: _Array, other: _Piece) -> _Array | float:
         """Weighted sums of products with another piece's functions."""
         weights = other.multiply(self.multiply(weights))
         if not weights.any():  # no row has both functions
@@ -187,9 +181,7 @@ class _Piece:
         return self.table.T @ (counts.reshape(n, m) @ other.table)
 
 
-def _times_column(
-    values: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _times_column(values: _Array, codes: NDArray[np.intp], weights: _Array) -> _Array:
     """Weights times the value of each row's bin."""
     return weights * values[codes]
 
@@ -197,11 +189,9 @@ def _times_column(
 class _RoundedTerm:
     """The products of a term's functions at the rows."""
 
-    def __init__(
-        self, term: Term, tables: list[NDArray[np.float64]], coded: CodedTerm
-    ) -> None:
+    def __init__(self, term: Term, tables: list[_Array], coded: CodedTerm) -> None:
         self._tables, self._codes = tables, coded.codes
-        self._line: NDArray[np.float64] | None = None
+        self._line: _Array | None = None
         if isinstance(term.bases[0], LineBasis):
             self._line = term.bases[0].evaluate(coded.columns[0])[:, 0]
 
@@ -217,7 +207,7 @@ class _RoundedTerm:
         else:
             yield _Piece(lambda w: w, codes, table)
 
-    def values(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    def values(self, coefficients: _Array) -> _Array:
         """The term at the rows, from the coefficients of its products."""
         *outer, codes = self._codes
         *outer_tables, table = self._tables
@@ -268,7 +258,7 @@ class RoundedDesign:
 
 def _centre_term(
     term: Term, bins: list[Bins], histogram: Histogram
-) -> tuple[Term, list[NDArray[np.float64]]]:
+) -> tuple[Term, list[_Array]]:
     """The centred term, and a table of functions for the bins of each column."""
     counts = histogram.counts
     sizes = [counts] if counts.ndim < 2 else [counts.sum(axis=1), counts.sum(axis=0)]
@@ -305,12 +295,12 @@ class RoundedRows:
             self._pieces += term.pieces()
         self._ends = np.cumsum([0, *(piece.table.shape[1] for piece in self._pieces)])
 
-    def sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sums(self, weights: _Array) -> _Array:
         """Weighted sums of the coordinates over the rows, (n_coefficients,)."""
         sums = np.concatenate([piece.sums(weights) for piece in self._pieces])
         return sums @ self.design.coordinates
 
-    def products(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def products(self, weights: _Array) -> _Array:
         """Weighted sums of products of two coordinates, a square matrix."""
         if len(self._pieces[0].codes) <= _FEW_ROWS:
             return (weights * self._coordinates_of_rows.T) @ self._coordinates_of_rows
@@ -325,25 +315,23 @@ class RoundedRows:
         return coordinates.T @ sums @ coordinates
 
     @cached_property
-    def _coordinates_of_rows(self) -> NDArray[np.float64]:
+    def _coordinates_of_rows(self) -> _Array:
         """The design, (n_rows, n_coefficients), where it is small."""
         values = np.hstack([piece.values() for piece in self._pieces])
         return values @ self.design.coordinates
 
-    def predictor(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    def predictor(self, coefficients: _Array) -> _Array:
         """The linear predictor at the rows."""
         values = np.full(len(self._pieces[0].codes), coefficients[0])
         for effect in self._effects(coefficients):
             values += effect
         return values
 
-    def effects(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    def effects(self, coefficients: _Array) -> _Array:
         """The terms at the rows, (n_rows, n_terms)."""
         return np.stack(list(self._effects(coefficients)), axis=1)
 
-    def _effects(
-        self, coefficients: NDArray[np.float64]
-    ) -> Iterator[NDArray[np.float64]]:
+    def _effects(self, coefficients: _Array) -> Iterator[_Array]:
         """Yield each term at the rows, (n_rows,)."""
         start = 1
         for rounded, term in zip(self._rounded_terms, self.design.terms, strict=True):

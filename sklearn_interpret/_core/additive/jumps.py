@@ -52,36 +52,44 @@ def clearest_jump(
     """
     order = np.argsort(column, kind="stable")
     order = order[~np.isnan(column[order])]
-    x, roots = column[order], np.sqrt(weights[order])
+    x, root_weights = column[order], np.sqrt(weights[order])
+    # Cut k is behind row ends[k]; its step s_k is sqrt(weight) in the rows up to it.
     ends = np.flatnonzero(np.diff(x) > 0)
     if not len(ends):
         return np.nan, 1.0
     basis = SplineBasis(np.linspace(x[0], x[-1], _N_SPLINES - 2)).evaluate(x)
-    vectors, sizes, _ = np.linalg.svd(basis * roots[:, None], full_matrices=False)
-    vectors = vectors[:, sizes > _NEGLIGIBLE * sizes[0]]
-    residuals = values[order] * roots
+    # Q, an orthonormal basis of the splines, and the residuals r of a fit of these.
+    vectors, singular_values, _ = np.linalg.svd(
+        basis * root_weights[:, None], full_matrices=False
+    )
+    vectors = vectors[:, singular_values > _NEGLIGIBLE * singular_values[0]]
+    residuals = values[order] * root_weights
     residuals = residuals - vectors @ (vectors.T @ residuals)
-    # Products of the step below each cut with the residuals and with the splines.
-    steps = np.cumsum(roots * residuals)[ends]
-    explained = np.cumsum(roots[:, None] * vectors, axis=0)[ends]
-    squares = np.cumsum(roots**2)[ends] - (explained**2).sum(axis=1)
-    dof = (roots**2).sum() - vectors.shape[1] - 1
-    is_distinct = squares > _NEGLIGIBLE
-    gains = np.divide(steps**2, squares, out=np.zeros(len(ends)), where=is_distinct)
+    # For all cuts: s_k'r, Q's_k and |s_k - QQ's_k|^2. With the step, the sum of squares
+    # falls by (s_k'r)^2 / |s_k - QQ's_k|^2.
+    step_products = np.cumsum(root_weights * residuals)[ends]
+    step_coefs = np.cumsum(root_weights[:, None] * vectors, axis=0)[ends]
+    step_norms_squared = np.cumsum(root_weights**2)[ends] - (step_coefs**2).sum(axis=1)
+    dof = (root_weights**2).sum() - vectors.shape[1] - 1
+    is_distinct = step_norms_squared > _NEGLIGIBLE
+    gains = np.divide(
+        step_products**2, step_norms_squared, out=np.zeros(len(ends)), where=is_distinct
+    )
     best = gains.argmax()
     if dof < 1 or not gains[best] > 0:
         return np.nan, 1.0
-    # With errors of HC3: F tests reject too often where few rows have large noise, such
-    # as those at the ends of a column.
-    step = roots * (np.arange(len(x)) <= ends[best])
-    step -= vectors @ explained[best]
-    noise = residuals - step * (steps[best] / squares[best])
-    leverages = (vectors**2).sum(axis=1) + step**2 / squares[best]
-    errors = step * noise / np.maximum(1 - leverages / roots**2, _NEGLIGIBLE) / roots
-    statistics = (
+    step = root_weights * (np.arange(len(x)) <= ends[best])
+    step -= vectors @ step_coefs[best]
+    noise = residuals - step * (step_products[best] / step_norms_squared[best])
+    leverages = (vectors**2).sum(axis=1) + step**2 / step_norms_squared[best]
+    # Errors HC3 (MacKinnon & White, 1985): noise over one minus leverage. Usual F tests
+    # reject too often where few rows have large noise, such as those at the ends.
+    one_minus_leverages = np.maximum(1 - leverages / root_weights**2, _NEGLIGIBLE)
+    hc3_errors = step * noise / one_minus_leverages / root_weights
+    f_statistics = (
         gains[best] * dof / max(noise @ noise, np.finfo(float).tiny),
-        steps[best] ** 2 / max(errors @ errors, np.finfo(float).tiny),
+        step_products[best] ** 2 / max(hc3_errors @ hc3_errors, np.finfo(float).tiny),
     )
-    pvalue = min(1.0, len(ends) * fdtrc(1, dof, min(statistics)))
+    pvalue = min(1.0, len(ends) * fdtrc(1, dof, min(f_statistics)))
     low, high = x[ends[best]], x[ends[best] + 1]
     return float(low + (high - low) / 2), float(pvalue)

@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cholesky, eigh, lapack
 
-_Loss = TypeVar("_Loss", float, NDArray[np.float64])
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
+_Loss = TypeVar("_Loss", float, _Array)
 
 # The constants below were chosen by hand, on additive models of few columns.
 
@@ -58,8 +61,8 @@ class Criterion(NamedTuple):
     """A criterion, and its derivatives along log smoothing parameters."""
 
     value: float
-    gradient: NDArray[np.float64]  # (n_penalties,)
-    hessian: NDArray[np.float64]  # (n_penalties, n_penalties)
+    gradient: _Array  # (n_penalties,)
+    hessian: _Array  # (n_penalties, n_penalties)
 
 
 @dataclass(frozen=True)
@@ -82,15 +85,15 @@ class NormalEquations:
         Where it is known.
     """
 
-    products: NDArray[np.float64]
-    sums: NDArray[np.float64]
+    products: _Array
+    sums: _Array
     square: float
     n_rows: float
-    penalties: NDArray[np.float64]
+    penalties: _Array
     dispersion: float | None
 
     @property
-    def balanced(self) -> NDArray[np.float64]:
+    def balanced(self) -> _Array:
         """Log smoothing parameters at which penalties equal the diagonal of X'WX."""
         sizes = np.diag(self.products)
         # Centred columns of constants are zero, up to rounding.
@@ -98,7 +101,7 @@ class NormalEquations:
         return np.log(sizes / self.penalties.sum(axis=1))
 
     @property
-    def start(self) -> NDArray[np.float64]:
+    def start(self) -> _Array:
         """Log smoothing parameters at which their search starts.
 
         Each is the mean of the values that balance its coefficients; less for a line,
@@ -115,7 +118,7 @@ class NormalEquations:
         crowded = 2 * max(np.log(len(sizes) / self.n_rows), 0.0)
         return means + np.where(counts > 1, crowded, _LINE)
 
-    def residual(self, coefficients: NDArray[np.float64]) -> float:
+    def residual(self, coefficients: _Array) -> float:
         """The residual sum of squares at coefficients."""
         fitted = (2 * self.sums - self.products @ coefficients) @ coefficients
         return max(float(self.square - fitted), 0.0)
@@ -149,9 +152,7 @@ class PenalisedFit:
         The residual sum of squares plus the penalty, and its lower bound.
     """
 
-    def __init__(
-        self, equations: NormalEquations, log_smoothing: NDArray[np.float64]
-    ) -> None:
+    def __init__(self, equations: NormalEquations, log_smoothing: _Array) -> None:
         self.equations, self.log_smoothing = equations, log_smoothing
         factors = np.exp(log_smoothing)[:, None]
         self.penalty_diagonals = factors * equations.penalties
@@ -182,12 +183,12 @@ class PenalisedFit:
         self.floor = _NUGGET * equations.square + 1e-100
         self.minimum = max(minimum, 0.0) + self.floor
 
-    def _solve(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _solve(self, sums: _Array) -> _Array:
         """Coefficients (p,) that solve the equations with other sums."""
         return lapack.dpotrs(self._factor, sums / self._scales)[0] / self._scales
 
     @cached_property
-    def inverse(self) -> NDArray[np.float64]:
+    def inverse(self) -> _Array:
         """The inverse V, which steps at known smoothing parameters do not need."""
         inverse, _ = lapack.dpotri(self._factor)  # its upper part, zeros below
         diagonal = np.diag(inverse).copy()
@@ -199,7 +200,7 @@ class PenalisedFit:
 
     def information_matrices(
         self, blocks: Sequence[NDArray[np.intp] | slice]
-    ) -> list[NDArray[np.float64]]:
+    ) -> list[_Array]:
         """X'WX of each block of coefficients, less what the others explain of it.
 
         These matrices are Schur's complements. Computed as the inverse of the block of
@@ -227,10 +228,10 @@ class PenalisedFit:
 
     def _solve_without_blocks(
         self,
-        sums: NDArray[np.float64],
+        sums: _Array,
         blocks: Sequence[NDArray[np.intp] | slice],
         spans: list[slice],
-    ) -> NDArray[np.float64]:
+    ) -> _Array:
         """Coefficients for columns of `sums`, zero in the block of each column."""
         solutions = self.inverse @ sums
         for block, span in zip(blocks, spans, strict=True):
@@ -241,7 +242,7 @@ class PenalisedFit:
         return solutions
 
     @cached_property
-    def dof(self) -> NDArray[np.float64]:
+    def dof(self) -> _Array:
         """Effective degrees of freedom, by coefficient: the diagonal of V X'WX."""
         return (self.inverse * self.equations.products).sum(axis=1)
 
@@ -309,9 +310,7 @@ class PenalisedFit:
             return deviance / self.equations.dispersion + 2 * dof
         return n_rows * (np.log(deviance) - 2 * np.log(residual_dof(n_rows, dof)))
 
-    def loss(
-        self, method: str, deviance: float, coefficients: NDArray[np.float64]
-    ) -> float:
+    def loss(self, method: str, deviance: float, coefficients: _Array) -> float:
         """The criterion, with the deviance of other coefficients."""
         if method == "gcv":
             return self._prediction_loss(deviance)
@@ -363,9 +362,7 @@ def residual_dof(n_rows: float, dof: float) -> float:
     return max(n_rows - dof, 1e-3 * n_rows)
 
 
-def choose_smoothing(
-    fit: PenalisedFit, method: str, balanced: NDArray[np.float64]
-) -> PenalisedFit:
+def choose_smoothing(fit: PenalisedFit, method: str, balanced: _Array) -> PenalisedFit:
     """The fit at the smoothing parameters of a criterion.
 
     Parameters
@@ -381,9 +378,7 @@ def choose_smoothing(
     return _newton(_CRITERIA[method], fit, low, high)
 
 
-def bounds(
-    balanced: NDArray[np.float64], n_rows: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def bounds(balanced: _Array, n_rows: float) -> tuple[_Array, _Array]:
     """Smallest and largest logarithms of smoothing parameters."""
     return balanced + max(_LOW - np.log1p(n_rows), _LOWEST), balanced + _HIGH
 
@@ -397,8 +392,8 @@ _CRITERIA = {
 def _newton(
     criterion: Callable[[PenalisedFit], Criterion],
     fit: PenalisedFit,
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
+    low: _Array,
+    high: _Array,
 ) -> PenalisedFit:
     """The fit that minimises the criterion, by Newton's method."""
     ends_tried = False
@@ -433,9 +428,7 @@ def _newton(
     return fit
 
 
-def _step(
-    gradient: NDArray[np.float64], hessian: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _step(gradient: _Array, hessian: _Array) -> _Array:
     """Newton's step, with absolute values of negative curvatures."""
     curvatures, vectors = eigh(hessian)
     curvatures = np.abs(curvatures)

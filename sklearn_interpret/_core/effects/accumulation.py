@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.effects.cell_errors import FEW_ROWS, cell_errors
 from sklearn_interpret._core.statistics.weighted import Moments, ratio_or_zero
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 
 class VisitPair(NamedTuple):
     """Two of the nodes that rows are moved to, and the steps between them."""
@@ -45,7 +48,7 @@ class NodeAxis:
         between edges have the mean effect of their interval's two edges.
     """
 
-    positions: NDArray[np.float64]
+    positions: _Array
     by_level: bool
     rows_at_nodes: bool = False
 
@@ -78,9 +81,7 @@ class NodeAxis:
         yield VisitPair(0, 1, np.maximum(nodes - 1, -1))
         yield VisitPair(1, 2, np.where(nodes < self.n_steps, nodes, -1))
 
-    def row_effects(
-        self, effects: NDArray[np.float64], axis: int
-    ) -> NDArray[np.float64]:
+    def row_effects(self, effects: _Array, axis: int) -> _Array:
         """Mean effect of the rows of each node."""
         if self.by_level or self.rows_at_nodes or not self.n_steps:
             return effects
@@ -88,9 +89,7 @@ class NodeAxis:
         middles = (effects[*before, :-1] + effects[*before, 1:]) / 2
         return np.concatenate([middles[*before, :1], middles], axis=axis)
 
-    def step_weights(
-        self, node_weights: NDArray[np.float64], axis: int
-    ) -> NDArray[np.float64]:
+    def step_weights(self, node_weights: _Array, axis: int) -> _Array:
         """Weight of the rows that take part in each step."""
         before = (slice(None),) * axis
         weights = node_weights[*before, 1:].copy()
@@ -140,8 +139,8 @@ class NeighbourSteps:
         return [table[:, column].astype(np.int32) for column in self.columns]
 
     def node_weights(
-        self, table: NDArray[np.integer], weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], float]:
+        self, table: NDArray[np.integer], weights: _Array
+    ) -> tuple[_Array, float]:
         """Weight of rows at each node, (n_nodes[, n_nodes_2]), and at none of them."""
         nodes = self.nodes(table)
         shape = tuple(axis.n_nodes for axis in self.axes)
@@ -188,7 +187,7 @@ class NeighbourSteps:
         points = first[:, :, None] * self.axes[1].n_nodes + second[:, None]
         return points.reshape(len(table), first.shape[1] * second.shape[1])
 
-    def differences(self, responses: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    def differences(self, responses: _Array) -> list[_Array]:
         """Differences (n, k) of responses (n, m, k), for each kind of step.
 
         Second differences for two axes.
@@ -211,7 +210,7 @@ class StepDifferences(NamedTuple):
 
     row: NDArray[np.intp]  # (n,): positions of the rows
     step: NDArray[np.integer]  # (n,): -1 for no step
-    difference: NDArray[np.float64]  # (n, k)
+    difference: _Array  # (n, k)
 
     def with_step(self) -> StepDifferences:
         """The differences of the rows that take a step."""
@@ -259,8 +258,8 @@ class StepMoments:
         steps: NeighbourSteps,
         index: NDArray[np.intp],
         row_steps: Sequence[NDArray[np.integer]],
-        differences: Sequence[NDArray[np.float64]],
-        weights: NDArray[np.float64],
+        differences: Sequence[_Array],
+        weights: _Array,
         *,
         keep_rows: bool = False,
     ) -> StepMoments:
@@ -299,9 +298,7 @@ class StepMoments:
             self.moments.merge(other.moments), shared, self.rows + other.rows
         )
 
-    def with_weights(
-        self, steps: NeighbourSteps, weights: NDArray[np.float64]
-    ) -> StepMoments:
+    def with_weights(self, steps: NeighbourSteps, weights: _Array) -> StepMoments:
         """Moments of the same differences under other weights of the rows."""
         if not self.rows:
             return self
@@ -333,29 +330,27 @@ class LocalEffects:
     """
 
     steps: NeighbourSteps
-    node_weights: NDArray[np.float64]
+    node_weights: _Array
     differences: StepMoments
 
-    def _on_step_grid(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _on_step_grid(self, values: _Array) -> _Array:
         """Values (n_steps, k) as an array (k, n_steps...)."""
         shape = (axis.n_steps for axis in self.steps.axes)
         return values.T.reshape(values.shape[1], *shape)
 
-    def with_weights(
-        self, table: NDArray[np.integer], weights: NDArray[np.float64]
-    ) -> LocalEffects:
+    def with_weights(self, table: NDArray[np.integer], weights: _Array) -> LocalEffects:
         """The local effects of rows of other weights, given their nodes."""
         node_weights, _ = self.steps.node_weights(table, weights)
         differences = self.differences.with_weights(self.steps, weights)
         return LocalEffects(self.steps, node_weights, differences)
 
     @property
-    def step_weights(self) -> NDArray[np.float64]:
+    def step_weights(self) -> _Array:
         """Weight of the rows of each local effect: (n_steps...)."""
         return self._on_step_grid(self.differences.moments.weight)[0]
 
     @property
-    def counts(self) -> NDArray[np.float64]:
+    def counts(self) -> _Array:
         """Weight of the rows in each interval or at each level."""
         counts = self.node_weights
         for position, axis in enumerate(self.steps.axes):
@@ -364,29 +359,29 @@ class LocalEffects:
         return counts
 
     @property
-    def local(self) -> NDArray[np.float64]:
+    def local(self) -> _Array:
         """Mean differences, zero where there is no row: (k, n_steps...)."""
         return self._on_step_grid(self.differences.moments.mean)
 
     @property
-    def observed_local(self) -> NDArray[np.float64]:
+    def observed_local(self) -> _Array:
         """Mean differences, with NaN in two-way cells that hold no row."""
         if len(self.steps.axes) == 1:
             return self.local
         return np.where(self.step_weights > 0, self.local, np.nan)
 
     @property
-    def local_std(self) -> NDArray[np.float64]:
+    def local_std(self) -> _Array:
         """Standard deviation of the differences over the rows."""
         return self._on_step_grid(np.sqrt(self.differences.moments.variance))
 
     @property
-    def local_error(self) -> NDArray[np.float64]:
+    def local_error(self) -> _Array:
         """Standard errors of the mean differences, from the rows of each step alone."""
         return self._on_step_grid(self.differences.moments.standard_error)
 
     @property
-    def effect_error(self) -> NDArray[np.float64]:
+    def effect_error(self) -> _Array:
         """Standard errors of the first-order effect: (k, n_nodes)."""
         if not self.step_weights.any():
             return self._no_effect()
@@ -401,7 +396,7 @@ class LocalEffects:
             covariances = neighbour_covariances(moments, shared, errors)
         return accumulated_standard_errors(errors, self.node_weights, axis, covariances)
 
-    def effect(self, *, centred: bool) -> NDArray[np.float64]:
+    def effect(self, *, centred: bool) -> _Array:
         """The accumulated effect at the nodes: (k, n_nodes...)."""
         axes, weights = self.steps.axes, self.node_weights
         if not self.step_weights.any():
@@ -410,15 +405,13 @@ class LocalEffects:
             return first_order_effect(self.local, weights, axes[0], centred=centred)
         return second_order_effect(self.local, self.step_weights, weights, axes)
 
-    def _no_effect(self) -> NDArray[np.float64]:
+    def _no_effect(self) -> _Array:
         """Zeros at the nodes: (k, n_nodes...)."""
         shape = (axis.n_nodes for axis in self.steps.axes)
         return np.zeros((self.differences.moments.mean.shape[1], *shape))
 
 
-def accumulate(
-    local_effects: NDArray[np.float64], axis: int = -1
-) -> NDArray[np.float64]:
+def accumulate(local_effects: _Array, axis: int = -1) -> _Array:
     """Sum of the local effects up to each node, zero at the first one."""
     total = np.cumsum(local_effects, axis=axis)
     shape = list(total.shape)
@@ -427,10 +420,8 @@ def accumulate(
 
 
 def centring_constant(
-    effects: NDArray[np.float64],
-    node_weights: NDArray[np.float64],
-    axes: Sequence[NodeAxis],
-) -> NDArray[np.float64]:
+    effects: _Array, node_weights: _Array, axes: Sequence[NodeAxis]
+) -> _Array:
     """Weighted mean of effects over the rows (Apley & Zhu 2020, eq. 16): (k,).
 
     Takes effects at nodes (k, n_nodes[, n_nodes_2]) and the weights of their rows.
@@ -444,12 +435,8 @@ def centring_constant(
 
 
 def first_order_effect(
-    local_effects: NDArray[np.float64],
-    node_weights: NDArray[np.float64],
-    axis: NodeAxis,
-    *,
-    centred: bool = True,
-) -> NDArray[np.float64]:
+    local_effects: _Array, node_weights: _Array, axis: NodeAxis, *, centred: bool = True
+) -> _Array:
     """Accumulated local effects of one feature (Apley & Zhu 2020, eq. 15 and 16).
 
     Takes mean differences over steps (k, n_steps) and the weights of nodes; returns
@@ -462,11 +449,11 @@ def first_order_effect(
 
 
 def accumulated_standard_errors(
-    step_errors: NDArray[np.float64],
-    node_weights: NDArray[np.float64],
+    step_errors: _Array,
+    node_weights: _Array,
     axis: NodeAxis,
-    covariances: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    covariances: _Array | None = None,
+) -> _Array:
     """Standard errors (k, n_nodes) of a centred first-order effect.
 
     The centred effect is linear in the local effects, whose errors are (k, n_steps).
@@ -490,9 +477,7 @@ def accumulated_standard_errors(
     return np.sqrt(np.maximum(constant[:, None] + accumulate(rises), 0.0))
 
 
-def neighbour_covariances(
-    steps: Moments, shared: Moments, errors: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def neighbour_covariances(steps: Moments, shared: Moments, errors: _Array) -> _Array:
     """Covariances (k, n_steps - 1) of local effects of neighbouring steps of levels.
 
     `steps` holds the moments of the differences by step, (n_steps, k), `errors`
@@ -530,11 +515,11 @@ def neighbour_covariances(
 
 
 def second_order_effect(
-    local_effects: NDArray[np.float64],
-    step_weights: NDArray[np.float64],
-    node_weights: NDArray[np.float64],
+    local_effects: _Array,
+    step_weights: _Array,
+    node_weights: _Array,
     axes: Sequence[NodeAxis],
-) -> NDArray[np.float64]:
+) -> _Array:
     """Pure interaction effect of two features (Apley & Zhu 2020, eq. 17 to 20).
 
     Steps without rows take the local effect of the nearest step with rows, in positions
@@ -563,11 +548,8 @@ def second_order_effect(
 
 
 def _main_effect(
-    effects: NDArray[np.float64],
-    node_weights: NDArray[np.float64],
-    axes: Sequence[NodeAxis],
-    position: int,
-) -> NDArray[np.float64]:
+    effects: _Array, node_weights: _Array, axes: Sequence[NodeAxis], position: int
+) -> _Array:
     """First-order effect along one axis of an uncentred second-order surface."""
     axis, other_axis = axes[position], axes[1 - position]
     steps = np.diff(effects, axis=position + 1)
@@ -578,10 +560,8 @@ def _main_effect(
 
 
 def _fill_empty_steps(
-    local_effects: NDArray[np.float64],
-    step_weights: NDArray[np.float64],
-    axes: Sequence[NodeAxis],
-) -> NDArray[np.float64]:
+    local_effects: _Array, step_weights: _Array, axes: Sequence[NodeAxis]
+) -> _Array:
     """Local effects with empty steps filled from their nearest neighbour."""
     empty = step_weights == 0
     if not empty.any() or empty.all():
@@ -598,9 +578,7 @@ def _fill_empty_steps(
     return filled
 
 
-def _nearest_candidates(
-    candidates: NDArray[np.float64], points: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def _nearest_candidates(candidates: _Array, points: _Array) -> NDArray[np.intp]:
     """Index of the nearest candidate; ties, common on a grid, go to the first."""
     from scipy.spatial import cKDTree  # slow to import, and rarely needed
 

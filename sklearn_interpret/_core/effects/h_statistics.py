@@ -15,6 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments, ratio_or_zero
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Interactions below these shares are rounding errors: a share of the standard deviation
 # of the responses, and a share of their largest absolute value.
 _RELATIVE_TO_SPREAD = 1e-10
@@ -33,8 +36,8 @@ class Strength:
         Variance of the joint effect; zero where it is rounding.
     """
 
-    numerator: NDArray[np.float64]
-    denominator: NDArray[np.float64]
+    numerator: _Array
+    denominator: _Array
 
     def __getitem__(self, index: int | slice | NDArray[np.intp] | None) -> Strength:
         return Strength(self.numerator[index], self.denominator[index])
@@ -47,16 +50,13 @@ class Strength:
 
     @classmethod
     def of_variances(
-        cls,
-        numerator: NDArray[np.float64],
-        denominator: NDArray[np.float64],
-        floor: NDArray[np.float64],
+        cls, numerator: _Array, denominator: _Array, floor: _Array
     ) -> Strength:
         """Strength from variances; those up to `floor` are set to zero."""
         return cls(*(np.where(v > floor, v, 0.0) for v in (numerator, denominator)))
 
     @property
-    def squared(self) -> NDArray[np.float64]:
+    def squared(self) -> _Array:
         """H^2, numerator over denominator; zero if the joint effect does not vary."""
         return ratio_or_zero(self.numerator, self.denominator)
 
@@ -66,26 +66,19 @@ class Strength:
         return (self.numerator > 0) & (self.denominator == 0)
 
     @property
-    def unnormalized(self) -> NDArray[np.float64]:
+    def unnormalized(self) -> _Array:
         """Square root of the numerator, in the units of the response."""
         return np.sqrt(self.numerator)
 
 
-def rounding_floor(
-    responses: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def rounding_floor(responses: _Array, weights: _Array) -> _Array:
     """Variance (k,) below which an interaction is rounding; responses (n, k)."""
     size = np.abs(responses).max(axis=0)
     variance = _variance(responses, weights)
     return _RELATIVE_TO_SPREAD**2 * variance + (_RELATIVE_TO_SIZE * size) ** 2
 
 
-def strength(
-    total: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    floor: NDArray[np.float64],
-) -> Strength:
+def strength(total: _Array, terms: _Array, weights: _Array, floor: _Array) -> Strength:
     """Strength (k,) of an interaction, the joint effect minus lower-order terms.
 
     `total` and the sum of the `terms` are partial dependences at the rows (n_rows, k);
@@ -96,10 +89,7 @@ def strength(
 
 
 def overall_strengths(
-    moments: Moments,
-    predictions: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    floor: NDArray[np.float64],
+    moments: Moments, predictions: _Array, weights: _Array, floor: _Array
 ) -> Strength:
     """Interaction of players with all others, from their :func:`overall_moments`."""
     variance = np.broadcast_to(_variance(predictions, weights), moments.mean.shape)
@@ -107,10 +97,10 @@ def overall_strengths(
 
 
 def overall_moments(
-    blocks: Iterable[tuple[slice, slice, NDArray[np.float64], NDArray[np.float64]]],
+    blocks: Iterable[tuple[slice, slice, _Array, _Array]],
     n_players: int,
-    predictions: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    predictions: _Array,
+    weights: _Array,
 ) -> Moments:
     """Moments (n_players, k) of the interaction of each player with all others.
 
@@ -129,9 +119,7 @@ def overall_moments(
     return Moments(weight, mean, m2)
 
 
-def as_matrices(
-    values: NDArray[np.float64], pairs: ArrayLike, n_players: int
-) -> NDArray[np.float64]:
+def as_matrices(values: _Array, pairs: ArrayLike, n_players: int) -> _Array:
     """Values of pairs (n_pairs, k) as symmetric matrices (k, n_players, n_players).
 
     Zero on the diagonal, NaN for other pairs.
@@ -144,7 +132,7 @@ def as_matrices(
     return matrix
 
 
-def greenwell_strength(surface: NDArray[np.float64]) -> NDArray[np.float64]:
+def greenwell_strength(surface: _Array) -> _Array:
     """Interaction on a partial dependence surface (k, G, G'): (k,) (Greenwell 2018).
 
     The curve along one feature has a standard deviation at each point of the other
@@ -155,16 +143,14 @@ def greenwell_strength(surface: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.mean(strengths, axis=0)
 
 
-def _deviation(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _deviation(values: _Array, axis: int) -> _Array:
     """Standard deviation of a sample along an axis; zero for a single value."""
     if values.shape[axis] < 2:
         return np.zeros(np.delete(values.shape, axis))
     return values.std(axis=axis, ddof=1)
 
 
-def _variance(
-    values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _variance(values: _Array, weights: _Array) -> _Array:
     """Weighted variance over the first axis."""
     shares = weights / weights.sum()
     mean = np.tensordot(shares, values, axes=1)

@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from sklearn_interpret._core.rules.coded_conditions import CodedTable
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Limits the memory of sums of curves to some blocks of 8 MB: they are computed for as
 # many points at a time.
 _MAX_SUMS = 2**20
@@ -40,14 +43,14 @@ class RowCurves:
         Weights, zero at missing points.
     """
 
-    values: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    values: _Array
+    weights: _Array
 
     def take(self, rows: NDArray[np.intp] | slice) -> RowCurves:
         """The curves of some rows."""
         return RowCurves(self.values[rows], self.weights[rows])
 
-    def centred(self) -> tuple[RowCurves, NDArray[np.float64]]:
+    def centred(self) -> tuple[RowCurves, _Array]:
         """The curves less their mean, and the sums of their squares: (n_points,)."""
         means = _ratio((self.weights * self.values).sum(axis=0), self.weights.sum(0))
         values = self.values - means
@@ -123,7 +126,7 @@ class RegionSearch:
     """
 
     table: CodedTable
-    weights: NDArray[np.float64]
+    weights: _Array
     columns: list[int]
     max_depth: int
     min_rows: float
@@ -172,7 +175,7 @@ class RegionSearch:
         self,
         gain: float,
         centred: RowCurves,
-        losses: NDArray[np.float64],
+        losses: _Array,
         columns: dict[int, _Groups],
     ) -> bool:
         """Whether few permutations of the curves have a split that gains as much."""
@@ -188,10 +191,7 @@ class RegionSearch:
         return n_reached / (n_draws + 1) <= self.significance
 
     def _best_split(
-        self,
-        centred: RowCurves,
-        losses: NDArray[np.float64],
-        columns: dict[int, _Groups],
+        self, centred: RowCurves, losses: _Array, columns: dict[int, _Groups]
     ) -> _Split:
         """The split of the largest gain; a gain of zero if there is none."""
         observed = centred.weights.sum(axis=0)
@@ -205,11 +205,7 @@ class RegionSearch:
         return best
 
     def _best_cut(
-        self,
-        centred: RowCurves,
-        noise: NDArray[np.float64],
-        column: int,
-        groups: _Groups,
+        self, centred: RowCurves, noise: _Array, column: int, groups: _Groups
     ) -> _Split | None:
         """The split of the largest gain in a column, or None."""
         has_missing = groups.codes[-1] == self.table.n_known[column]
@@ -266,8 +262,8 @@ class RegionSearch:
 class _GroupSums(NamedTuple):
     """Sums over the rows of each group, at each point."""
 
-    curves: NDArray[np.float64]  # (n_groups, n_points): of weighted curves
-    weights: NDArray[np.float64]  # (n_groups, n_points) or (n_groups, 1)
+    curves: _Array  # (n_groups, n_points): of weighted curves
+    weights: _Array  # (n_groups, n_points) or (n_groups, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,10 +273,10 @@ class _Groups:
     order: NDArray[np.intp]  # (n_rows,): rows by code
     starts: NDArray[np.intp]  # (n_groups,): where groups start in `order`
     codes: NDArray[np.intp]  # (n_groups,)
-    sizes: NDArray[np.float64]  # (n_groups,): weights of their rows
+    sizes: _Array  # (n_groups,): weights of their rows
 
     @classmethod
-    def of(cls, codes: NDArray[np.intp], weights: NDArray[np.float64]) -> _Groups:
+    def of(cls, codes: NDArray[np.intp], weights: _Array) -> _Groups:
         """Groups of rows with codes and weights (n_rows,)."""
         order = np.argsort(codes, kind="stable")
         codes = codes[order]
@@ -306,20 +302,15 @@ class _Groups:
         return _GroupSums(curve_sums[groups], weight_sums[groups])
 
 
-def _ratio(
-    sums: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _ratio(sums: _Array, weights: _Array) -> _Array:
     """Sums over weights, zero where the weight is not positive."""
     weights = np.broadcast_to(weights, sums.shape)
     return np.divide(sums, weights, out=np.zeros_like(sums), where=weights > 0)
 
 
 def _gains_of_cuts(
-    sums: _GroupSums,
-    cuts: NDArray[np.intp],
-    n_observed: int,
-    noise: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    sums: _GroupSums, cuts: NDArray[np.intp], n_observed: int, noise: _Array
+) -> _Array:
     """Reductions of the loss of curves with mean zero by cuts: (n_cuts,).
 
     The sums are of the observed groups in their order, then of missing values. The

@@ -44,6 +44,9 @@ from scipy.linalg import blas, cho_solve, cholesky, lapack
 
 from sklearn_interpret._core.statistics.weighted import student_factor
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # The constants below were chosen by hand, by errors of Shapley values in games of ten
 # players with known values: sums of products of few players, and functions of many.
 
@@ -104,7 +107,7 @@ class _Kernel:
         agreed = np.arange(self.n_players + 1)
         self.products = (1 + self.rho) ** agreed * (1 - self.rho) ** agreed[::-1]
 
-    def cholesky_factor(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cholesky_factor(self, table: _Array) -> _Array:
         """Lower Cholesky factor of the matrix with `table` values by number agreed."""
         n = len(self.coalitions)
         signs = np.where(self.coalitions, np.float32(1), np.float32(-1))
@@ -116,9 +119,7 @@ class _Kernel:
         matrix[np.diag_indices(n)] += _JITTER * table[-1]
         return cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False)
 
-    def integrals(
-        self, n_others: int, present: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+    def integrals(self, n_others: int, present: NDArray[np.intp]) -> _Array:
         """Integral over t of the product over `n_others` players, `present` of them."""
         counts = np.arange(n_others + 1)[:, None]
         products = (1 + self.rho * self.nodes) ** counts
@@ -133,9 +134,7 @@ class _Process:
     without other terms is reproduced exactly.
     """
 
-    def __init__(
-        self, factor: NDArray[np.float64], trend: NDArray[np.float64] | None = None
-    ) -> None:
+    def __init__(self, factor: _Array, trend: _Array | None = None) -> None:
         self._factor, self._trend = factor, trend
         inverse, _ = lapack.dpotri(factor, lower=True)
         precisions = np.diagonal(inverse).copy()
@@ -150,7 +149,7 @@ class _Process:
         """Bytes of its arrays."""
         return sum(getattr(value, "nbytes", 0) for value in vars(self).values())
 
-    def posterior(self, halves: NDArray[np.float64]) -> _Posterior[Self]:
+    def posterior(self, halves: _Array) -> _Posterior[Self]:
         """The process given half the sums or differences of pairs, (1 + n_pairs, k)."""
         slopes, detrended = None, halves
         if self._trend is not None:
@@ -175,16 +174,16 @@ class _Posterior(Generic[_P]):
     """
 
     process: _P
-    slopes: NDArray[np.float64] | None
-    detrended: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    residuals: NDArray[np.float64]
+    slopes: _Array | None
+    detrended: _Array
+    weights: _Array
+    residuals: _Array
 
     def loo_error(self) -> float:
         """Sum of squared leave-one-out residuals of pairs, over all outputs."""
         return float((self.residuals[1:] ** 2).sum())
 
-    def scale(self) -> NDArray[np.float64]:
+    def scale(self) -> _Array:
         """Scale of the process, from leave-one-out residuals: (k,)."""
         squares = self.weights * self.residuals
         if self.slopes is not None:
@@ -227,7 +226,7 @@ class _Surrogate(Generic[_P]):
         processes = sum(process.nbytes for process in self._processes)
         return processes + self.coalitions.nbytes
 
-    def _posteriors(self, halves: NDArray[np.float64]) -> tuple[_Posterior[_P], ...]:
+    def _posteriors(self, halves: _Array) -> tuple[_Posterior[_P], ...]:
         """The posterior of the least leave-one-out error, and the others.
 
         One choice for all outputs keeps values additive over outputs. A later process
@@ -265,7 +264,7 @@ class _OddProcess(_Process):
         super().__init__(factor, trend)
 
     @staticmethod
-    def _values_of_kernel(kernel: _Kernel) -> NDArray[np.float64]:
+    def _values_of_kernel(kernel: _Kernel) -> _Array:
         """Shapley values of the kernel at each coalition: (n_players, 1 + n_pairs)."""
         n_others = kernel.n_players - 1
         present, absent = (
@@ -313,9 +312,7 @@ class OddSurrogate(_Surrogate[_OddProcess]):
         """Bytes of its arrays."""
         return super().nbytes + self._unknown.nbytes
 
-    def values(
-        self, halves: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def values(self, halves: _Array) -> tuple[_Array, _Array]:
         """Shapley values and their standard errors, (n_players, k).
 
         The values sum to twice the first half difference. An error is the larger of two
@@ -339,9 +336,7 @@ class OddSurrogate(_Surrogate[_OddProcess]):
         values += (2 * halves[0] - values.sum(axis=0)) / len(values)
         return values, np.sqrt(_INFLATION * self._variances(posteriors))
 
-    def _variances(
-        self, posteriors: tuple[_Posterior[_OddProcess], ...]
-    ) -> NDArray[np.float64]:
+    def _variances(self, posteriors: tuple[_Posterior[_OddProcess], ...]) -> _Array:
         """Variances of the values, (n_players, k); the best posterior comes first.
 
         They are the maximum, over all kernels, of the posterior's variance and of the
@@ -354,7 +349,7 @@ class OddSurrogate(_Surrogate[_OddProcess]):
         return np.max(variances, axis=0)
 
 
-def _unknown_weights(pairs: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _unknown_weights(pairs: NDArray[np.bool_]) -> _Array:
     """Weights (n_players, n_pairs) of squared residuals of known pairs.
 
     Their weighted sum estimates the variance due to unknown pairs, which are taken to
@@ -379,7 +374,7 @@ def _unknown_weights(pairs: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 def _squared_unknown_weights(
     n_known: NDArray[np.intp], n_players: int, size: int
-) -> NDArray[np.float64]:
+) -> _Array:
     """Sum of squared Shapley weights of unknown coalitions of a size, by player."""
     share = 1 / comb(n_players - 1, size - 1)
     return share * np.maximum(1 - n_known * share, 0)
@@ -420,7 +415,7 @@ class EvenSurrogate(_Surrogate[_EvenProcess]):
         super().__init__(pairs, _EvenProcess)
         self.coalitions = self.coalitions.astype(np.float64)
 
-    def interactions(self, halves: NDArray[np.float64]) -> NDArray[np.float64]:
+    def interactions(self, halves: _Array) -> _Array:
         """Interaction values of pairs, (n_players, n_players, k); zero on the diagonal.
 
         Parameters

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 
-_Objective = Callable[
-    [NDArray[np.float64], NDArray[np.float64]], tuple[float, NDArray[np.float64]]
-]
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
+_Objective = Callable[[_Array, _Array], tuple[float, _Array]]
 
 # Largest number of parameters whose matrix is formed and factorised: it then takes
 # 200 MB. Above, conjugate gradients need no matrix.
@@ -55,8 +56,8 @@ class LayerFactors(NamedTuple):
     ``inputs[:, i] * slopes[:, c, j]``.
     """
 
-    inputs: NDArray[np.float64]  # (n, a)
-    slopes: NDArray[np.float64]  # (n, k, b)
+    inputs: _Array  # (n, a)
+    slopes: _Array  # (n, k, b)
 
 
 class _WithoutCurvature(NamedTuple):
@@ -65,20 +66,18 @@ class _WithoutCurvature(NamedTuple):
     (H - R'R)^-1 g = x + H^-1 R' (1 - R H^-1 R')^-1 R x, with x = H^-1 g.
     """
 
-    roots: NDArray[np.float64]  # R (r, n_parameters)
-    solved: NDArray[np.float64]  # (H^-1 R')', of the same shape
-    inner: NDArray[np.float64]  # 1 - R H^-1 R', (r, r)
+    roots: _Array  # R (r, n_parameters)
+    solved: _Array  # (H^-1 R')', of the same shape
+    inner: _Array  # 1 - R H^-1 R', (r, r)
 
     @classmethod
-    def of_rows(
-        cls, roots: NDArray[np.float64], solved: NDArray[np.float64]
-    ) -> _WithoutCurvature:
+    def of_rows(cls, roots: _Array, solved: _Array) -> _WithoutCurvature:
         """From roots R (m, k, n_parameters) of rows, and (H^-1 R')' of that shape."""
         roots = roots.reshape(-1, roots.shape[2])
         solved = solved.reshape(roots.shape)
         return cls(roots, solved, np.eye(len(roots)) - roots @ solved.T)
 
-    def step(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def step(self, x: _Array) -> _Array:
         """The step from x = H^-1 g."""
         return x + self.solved.T @ np.linalg.solve(self.inner, self.roots @ x)
 
@@ -112,30 +111,29 @@ class NetworkModel:
     """
 
     factors: list[LayerFactors]
-    slopes: NDArray[np.float64]
-    curvatures: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    penalty: NDArray[np.float64]
-    parameters: NDArray[np.float64]
+    slopes: _Array
+    curvatures: _Array
+    weights: _Array
+    penalty: _Array
+    parameters: _Array
     damping: float = 0.0
     value_and_gradient: _Objective | None = None
     is_smooth: bool = True
 
-    def changes_without(
-        self, groups: Sequence[NDArray[np.intp]]
-    ) -> NDArray[np.float64]:
+    def changes_without(self, groups: Sequence[NDArray[np.intp]]) -> _Array:
         """Changes of the parameters without groups of rows, (n_groups, n_parameters).
 
         H is the Gauss-Newton matrix of all rows, g the gradient of the group's rows,
         and R their roots of curvature times slopes of scores.
         """
         changes = np.empty((len(groups), len(self.parameters)))
-        lengths = np.empty(len(groups))
-        sizes, largest = np.array([len(rows) for rows in groups]), 0.0
+        first_lengths = np.empty(len(groups))
+        sizes, largest_gradient = np.array([len(rows) for rows in groups]), 0.0
         objective = self._objective
         for block in self._split_into_blocks(sizes):
             rows = np.concatenate([groups[group] for group in block])
             gradients, roots = self._gradients_and_roots(rows)
+            # H^-1 of the gradient and the roots of each row: (m, 1 + k, P).
             columns = np.concatenate([gradients[:, None], roots], axis=1)
             solved = self._solve(columns.reshape(-1, columns.shape[2]).T).T
             ends = np.cumsum(sizes[block])
@@ -144,13 +142,15 @@ class NetworkModel:
                 group_solved = solved.reshape(columns.shape)[span]
                 without = _WithoutCurvature.of_rows(roots[span], group_solved[:, 1:])
                 changes[group] = without.step(group_solved[:, 0].sum(axis=0))
-                lengths[group] = np.linalg.norm(changes[group])
+                first_lengths[group] = np.linalg.norm(changes[group])
                 if objective is not None:
                     changes[group] = self._descend(objective, groups[group], without)
-                total = gradients[span].sum(axis=0)
-                largest = max(largest, float(np.linalg.norm(total)))
-        damped = _LEAST_DAMPING * self._diagonal[1].max() * lengths
-        if damped.max() > _MOST_DAMPED * largest:
+                gradient = gradients[span].sum(axis=0)
+                largest_gradient = max(
+                    largest_gradient, float(np.linalg.norm(gradient))
+                )
+        damped = _LEAST_DAMPING * self._diagonal[1].max() * first_lengths
+        if damped.max() > _MOST_DAMPED * largest_gradient:
             raise self._indefinite_error()
         return changes
 
@@ -162,14 +162,12 @@ class NetworkModel:
 
     def _descend(
         self, objective: _Objective, rows: NDArray[np.intp], without: _WithoutCurvature
-    ) -> NDArray[np.float64]:
+    ) -> _Array:
         """The change without rows, after steps that lower the objective."""
         weights = self.weights.copy()
         weights[rows] = 0
 
-        def damped_objective(
-            change: NDArray[np.float64],
-        ) -> tuple[float, NDArray[np.float64]]:
+        def damped_objective(change: _Array) -> tuple[float, _Array]:
             value, slope = objective(self.parameters + change, weights)
             distance = float(self.damping / 2 * change @ change)
             return value + distance, slope + self.damping * change
@@ -220,9 +218,7 @@ class NetworkModel:
         block = ((np.cumsum(sizes) - 1) // n_together).astype(np.intp)
         return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(block)) + 1)
 
-    def _gradients_and_roots(
-        self, rows: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _gradients_and_roots(self, rows: NDArray[np.intp]) -> tuple[_Array, _Array]:
         """Gradients (m, P) of rows, and R (m, k, P), with R'R in the matrix."""
         k = self.slopes.shape[1]
         of_layers = (
@@ -237,12 +233,12 @@ class NetworkModel:
         roots = np.einsum("nkl,nkp->nlp", self._roots[rows], slopes)
         return gradients, roots
 
-    def _stacked_roots(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _stacked_roots(self, rows: NDArray[np.intp]) -> _Array:
         """R of rows, one below the other: (m k, n_parameters)."""
         return self._gradients_and_roots(rows)[1].reshape(-1, len(self.parameters))
 
     @cached_property
-    def _roots(self) -> NDArray[np.float64]:
+    def _roots(self) -> _Array:
         """F (n, k, k), where F F' are the weighted curvatures."""
         weighted = self.weights[:, None, None] * self.curvatures
         sizes, directions = np.linalg.eigh(weighted)
@@ -251,7 +247,7 @@ class NetworkModel:
         return directions * np.sqrt(np.maximum(sizes, 0))[:, None]
 
     @cached_property
-    def _diagonal(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _diagonal(self) -> tuple[_Array, _Array]:
         """Penalty plus damping, and the diagonal of the matrix that includes them."""
         added, diagonal = self.penalty + self.damping, np.zeros(len(self.penalty))
         for rows in self._blocks:
@@ -263,7 +259,7 @@ class NetworkModel:
         return added, added + diagonal
 
     @cached_property
-    def _factor(self) -> tuple[NDArray[np.float64], bool]:
+    def _factor(self) -> tuple[_Array, bool]:
         """Cholesky factor of the matrix."""
         matrix = np.diag(self._diagonal[0])
         for rows in self._blocks:
@@ -274,15 +270,13 @@ class NetworkModel:
         except LinAlgError:
             raise self._indefinite_error() from None
 
-    def _solve(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _solve(self, columns: _Array) -> _Array:
         """The inverse of the matrix times columns (n_parameters, r)."""
         if len(self.parameters) > _MOST_FACTORISED:
             return self._solve_by_conjugate_gradients(columns)
         return cho_solve(self._factor, columns)
 
-    def _solve_by_conjugate_gradients(
-        self, columns: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _solve_by_conjugate_gradients(self, columns: _Array) -> _Array:
         """Solutions for all columns together, preconditioned by the diagonal."""
         added, diagonal = (vector[:, None] for vector in self._diagonal)
         solved, residuals = np.zeros(columns.shape), columns.copy()
@@ -315,10 +309,8 @@ class NetworkModel:
 
 
 def minimise_objective(
-    value_and_gradient: _Objective,
-    start: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    value_and_gradient: _Objective, start: _Array, weights: _Array
+) -> _Array:
     """Parameters at a minimum of the objective of weighted rows, found from a start."""
     return minimize(
         value_and_gradient,

@@ -20,6 +20,9 @@ from scipy.linalg import pinvh
 from sklearn_interpret._core.statistics.score_losses import Logistic, Loss, Softmax
 from sklearn_interpret._core.statistics.weighted import row_blocks
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 _L = TypeVar("_L", bound=Loss, covariant=True)
 # Lists of rows that are left out together, or one array if all lists are equally long.
 _Groups = Sequence[NDArray[np.intp] | list[int]] | NDArray[np.intp]
@@ -51,8 +54,8 @@ _DECISIVE = 1e-9
 class _RowPenalty(NamedTuple):
     """Gradient (d, k) of a row's penalty, and the inverse Hessian H^-1 times it."""
 
-    gradient: NDArray[np.float64]
-    step: NDArray[np.float64]
+    gradient: _Array
+    step: _Array
 
 
 class _FirstSteps(NamedTuple):
@@ -61,18 +64,14 @@ class _FirstSteps(NamedTuple):
     A takes the parameters to the scores of a row.
     """
 
-    steps: NDArray[np.float64]  # (r, d, k)
-    decreases: NDArray[
-        np.float64
-    ]  # (r,): twice the predicted decrease of the objective
+    steps: _Array  # (r, d, k)
+    decreases: _Array  # (r,): twice the predicted decrease of the objective
     is_decisive: NDArray[np.bool_]  # (r,): rows that determine a parameter alone
-    inverse: NDArray[np.float64]  # (d k, d k): H^-1, of all rows
-    solved_design: NDArray[np.float64]  # (r, d k, k): H^-1 A
-    inner: NDArray[np.float64]  # (r, k, k): (1 - C L)^-1 C, see `_first_steps`
+    inverse: _Array  # (d k, d k): H^-1, of all rows
+    solved_design: _Array  # (r, d k, k): H^-1 A
+    inner: _Array  # (r, k, k): (1 - C L)^-1 C, see `_first_steps`
 
-    def next_steps(
-        self, gradients: NDArray[np.float64], active: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+    def next_steps(self, gradients: _Array, active: NDArray[np.intp]) -> _Array:
         """Newton steps with the same Hessians, from gradients (m, d, k) at rows."""
         flat = gradients.reshape(len(active), -1)
         steps = flat @ self.inverse
@@ -109,22 +108,20 @@ class ScoreModel(Generic[_L]):
         Added to the scores.
     """
 
-    design: NDArray[np.float64]
-    targets: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    penalty: NDArray[np.float64]
-    row_penalty: NDArray[np.float64]
+    design: _Array
+    targets: _Array
+    weights: _Array
+    penalty: _Array
+    row_penalty: _Array
     loss: _L
-    parameters: NDArray[np.float64]
+    parameters: _Array
     damping: float = 0.0
     fixed: NDArray[np.bool_] | None = None
-    offsets: NDArray[np.float64] | float = 0.0
+    offsets: _Array | float = 0.0
 
     def scores_at(
-        self,
-        parameters: NDArray[np.float64],
-        rows: NDArray[np.intp] | slice | None = None,
-    ) -> NDArray[np.float64]:
+        self, parameters: _Array, rows: NDArray[np.intp] | slice | None = None
+    ) -> _Array:
         """Scores (n, k) at parameters (d, k), of all rows or some."""
         if rows is None:
             return self.design @ parameters + self.offsets
@@ -132,7 +129,7 @@ class ScoreModel(Generic[_L]):
 
     def offsets_of(
         self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice
-    ) -> NDArray[np.float64] | float:
+    ) -> _Array | float:
         """Offsets of some rows."""
         offsets = self.offsets
         return offsets[rows] if isinstance(offsets, np.ndarray) else offsets
@@ -144,7 +141,7 @@ class ScoreModel(Generic[_L]):
         best, _ = centred._descend(centred.parameters[None], included)
         return replace(self, parameters=undamped._from_means(best[0]))
 
-    def distance(self, parameters: NDArray[np.float64]) -> float:
+    def distance(self, parameters: _Array) -> float:
         """Distance of parameters (d, k) from the optimum.
 
         It is the squared length of the step to the optimum, in units of the Hessian,
@@ -163,7 +160,7 @@ class ScoreModel(Generic[_L]):
         return total @ model._inverse @ total / lengths if lengths > 0 else 0.0
 
     @cached_property
-    def _means(self) -> NDArray[np.float64]:
+    def _means(self) -> _Array:
         """Means of the columns, zero without an intercept as last parameter."""
         penalties, fixed = self.penalty + self.row_penalty, self.fixed
         bound = penalties[-1].any() or (fixed is not None and fixed[-1].any())
@@ -179,7 +176,7 @@ class ScoreModel(Generic[_L]):
         return np.where(is_far, means, 0)
 
     @cached_property
-    def _squares(self) -> NDArray[np.float64]:
+    def _squares(self) -> _Array:
         """Weighted sums of squares of the columns."""
         return np.einsum("n,nd,nd->d", self.weights, self.design, self.design)
 
@@ -191,13 +188,13 @@ class ScoreModel(Generic[_L]):
         design, parameters = self.design - self._means, self._to_means(self.parameters)
         return replace(self, design=design, parameters=parameters)
 
-    def _to_means(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _to_means(self, parameters: _Array) -> _Array:
         """Parameters (..., d, k) of centred columns: an intercept at the means."""
         moved = parameters.copy()
         moved[..., -1, :] += np.einsum("d,...dk->...k", self._means, moved)
         return moved
 
-    def _from_means(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _from_means(self, parameters: _Array) -> _Array:
         """The inverse of `_to_means`."""
         moved = parameters.copy()
         moved[..., -1, :] -= np.einsum("d,...dk->...k", self._means, moved)
@@ -218,13 +215,13 @@ class ScoreModel(Generic[_L]):
         )
 
     @cached_property
-    def _inverse(self) -> NDArray[np.float64]:
+    def _inverse(self) -> _Array:
         """Inverse of the Hessian, (d k, d k); zero along what no row determines."""
         return self._inverse_hessian(self.parameters, np.ones(len(self.design)))
 
     def without(
         self, deleted: _Groups, precision: float = 0.0
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    ) -> tuple[_Array, NDArray[np.bool_]]:
         """Parameters without each of some lists of rows.
 
         Parameters
@@ -260,7 +257,7 @@ class ScoreModel(Generic[_L]):
         return (np.transpose(lost) < counts.sum(axis=0)).all(axis=1)
 
     def _is_perfect(
-        self, parameters: NDArray[np.float64], deleted: NDArray[np.intp] | list[int]
+        self, parameters: _Array, deleted: NDArray[np.intp] | list[int]
     ) -> bool:
         """Whether the loss is zero: classes are separable, and there is no optimum."""
         losses = self.loss.values(self.targets, self.scores_at(parameters))
@@ -269,37 +266,38 @@ class ScoreModel(Generic[_L]):
 
     def _parameters_without(
         self, deleted: _Groups, precision: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Results of `without`, for a model with centred columns where possible."""
-        starts = np.repeat(self.parameters[None], len(deleted), axis=0)
-        unsolved = np.ones(len(deleted), dtype=bool)
+    ) -> tuple[_Array, NDArray[np.bool_]]:
+        """Results of `without`, for a model with centred columns where possible.
+
+        By steps for single rows, then by descents from there, at last from zero.
+        """
+        parameters = np.repeat(self.parameters[None], len(deleted), axis=0)
+        converged = np.zeros(len(deleted), dtype=bool)
         (rows, group), (d, k) = _flatten_groups(deleted), self.parameters.shape
         if np.array_equal(group, np.arange(len(deleted))):  # one row each
             for block in row_blocks(len(rows), d * k * k):
-                starts[block], unsolved[block] = self._step_without_rows(
-                    rows[block], precision
-                )
-        if not unsolved.any():
-            return starts, ~unsolved
-        included = np.ones((unsolved.sum(), len(self.design)))
-        positions = np.flatnonzero(unsolved).tolist()
-        for row_mask, position in zip(included, positions, strict=True):
+                steps = self._step_without_rows(rows[block], precision)
+                parameters[block], converged[block] = steps
+        remaining = np.flatnonzero(~converged)
+        if not len(remaining):
+            return parameters, converged
+        included = np.ones((len(remaining), len(self.design)))
+        for row_mask, position in zip(included, remaining.tolist(), strict=True):
             row_mask[deleted[position]] = 0
-        converged = ~unsolved
-        ends, converged[unsolved] = self._descend(starts[unsolved], included)
-        starts[unsolved] = ends
-        # A fit from zero.
-        failed, included = np.flatnonzero(~converged), included[~converged[unsolved]]
-        ends, converged[failed] = self._descend(0 * starts[failed], included)
-        starts[failed[converged[failed]]] = ends[converged[failed]]
-        return starts, converged
+        ends, are_optima = self._descend(parameters[remaining], included)
+        parameters[remaining], converged[remaining] = ends, are_optima
+        remaining, included = remaining[~are_optima], included[~are_optima]
+        ends, are_optima = self._descend(0 * parameters[remaining], included)
+        parameters[remaining[are_optima]] = ends[are_optima]
+        converged[remaining] = are_optima
+        return parameters, converged
 
     def _step_without_rows(
         self, rows: NDArray[np.intp], precision: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Parameters (r, d, k) without each row, and a mask of rows where this fails.
+    ) -> tuple[_Array, NDArray[np.bool_]]:
+        """Parameters (r, d, k) without each row, and whether this succeeds.
 
-        All steps have the Hessian of all rows but one at their parameters. They fail
+        All steps have the Hessian H of all rows but one at their parameters. They fail
         where a step does not halve the one before: the parameters then stay unchanged.
         """
         # Where curvatures jump, a small step does not bound the next one.
@@ -312,27 +310,29 @@ class ScoreModel(Generic[_L]):
             is_far = ~failed & (decreases > self._least_decrease)
             if precision:
                 is_far &= self._next_step_bounds(decreases) > _OVERSTATED * precision
-            active, before = np.flatnonzero(is_far), decreases[is_far]
+            active, last_decreases = np.flatnonzero(is_far), decreases[is_far]
             start = np.broadcast_to(self.parameters, changes[active].shape)
-            summed = -self._gradients_of(rows[active], start)
+            # Sums of the gradients so far: minus H times the changes.
+            gradient_sums = -self._gradients_of(rows[active], start)
             while len(active):
                 parameters = self.parameters + changes[active]
                 gradients = self._gradients_at(parameters)
                 gradients -= self._gradients_of(rows[active], parameters)
                 steps = first.next_steps(gradients, active)
                 changes[active] -= steps
-                summed += gradients
+                gradient_sums += gradients
+                # Decreases are squared lengths of steps, in units of the Hessian.
                 decreases = (steps * gradients).sum(axis=(1, 2))
-                halves = (decreases >= 0) & (decreases <= before / 4)
+                halves = (decreases >= 0) & (decreases <= last_decreases / 4)
                 failed[active[~halves]] = True
-                sizes = -(changes[active] * summed).sum(axis=(1, 2))
-                least = np.maximum(self._least_decrease, precision**2 * sizes)
+                squared_lengths = -(changes[active] * gradient_sums).sum(axis=(1, 2))
+                least = np.maximum(self._least_decrease, precision**2 * squared_lengths)
                 is_far = halves & (decreases > least)
-                active, before = active[is_far], decreases[is_far]
-                summed = summed[is_far]
+                active, last_decreases = active[is_far], decreases[is_far]
+                gradient_sums = gradient_sums[is_far]
         changes[failed] = 0
         changes += self.parameters
-        return changes, failed
+        return changes, ~failed
 
     def _first_steps(self, rows: NDArray[np.intp]) -> _FirstSteps:
         """Newton steps without a row each, by Woodbury's formula.
@@ -366,13 +366,13 @@ class ScoreModel(Generic[_L]):
             steps, decreases, is_decisive, self._inverse, solved_design, inner
         )
 
-    def _solved_design(self, rows: NDArray[np.intp] | slice) -> NDArray[np.float64]:
+    def _solved_design(self, rows: NDArray[np.intp] | slice) -> _Array:
         """H^-1 A of rows, (r, d k, k), where A takes the parameters to the scores."""
         columns = self._inverse.reshape(-1, *self.parameters.shape)
         return np.tensordot(self.design[rows], columns, axes=(1, 1))
 
     @cached_property
-    def _leverages(self) -> NDArray[np.float64]:
+    def _leverages(self) -> _Array:
         """A' H^-1 A of each row, (n, k, k)."""
         (n, d), k = self.design.shape, self.targets.shape[1]
         leverages = np.empty((n, k, k))
@@ -382,12 +382,12 @@ class ScoreModel(Generic[_L]):
         return leverages
 
     @cached_property
-    def _scores(self) -> NDArray[np.float64]:
+    def _scores(self) -> _Array:
         """Scores (n, k) at the parameters."""
         return self.scores_at(self.parameters)
 
     @cached_property
-    def _slopes(self) -> NDArray[np.float64]:
+    def _slopes(self) -> _Array:
         """Slopes (n, k) of the weighted losses along the scores."""
         return self.weights[:, None] * self.loss.slopes(self.targets, self._scores)
 
@@ -398,7 +398,7 @@ class ScoreModel(Generic[_L]):
         step = (self._inverse @ gradient.ravel()).reshape(gradient.shape)
         return _RowPenalty(gradient, step)
 
-    def _next_step_bounds(self, decreases: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _next_step_bounds(self, decreases: _Array) -> _Array:
         """Upper bounds of the second steps, as shares of the first steps.
 
         A step d that takes the scores of row j by z_j'd leaves a gradient: half the sum
@@ -417,9 +417,7 @@ class ScoreModel(Generic[_L]):
         """The largest z'H^-1 z of a row, of any score."""
         return float(self._leverages.diagonal(axis1=1, axis2=2).max())
 
-    def _gradients_of(
-        self, rows: NDArray[np.intp], parameters: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _gradients_of(self, rows: NDArray[np.intp], parameters: _Array) -> _Array:
         """Gradients (m, d, k) of the objective of single rows, at parameters each."""
         design, weights = self.design[rows], self.weights[rows, None]
         scores = np.einsum("md,mdk->mk", design, parameters) + self.offsets_of(rows)
@@ -427,7 +425,7 @@ class ScoreModel(Generic[_L]):
         penalties = weights[:, :, None] * self.row_penalty * parameters
         return design[:, :, None] * slopes[:, None] + penalties
 
-    def _gradients_at(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _gradients_at(self, parameters: _Array) -> _Array:
         """Gradients (m, d, k) of all rows, computed in blocks of limited memory."""
         (n_rows, k), weights = self.targets.shape, self.weights[:, None]
         blocks = row_blocks(len(parameters), n_rows * (k + 1))
@@ -435,9 +433,7 @@ class ScoreModel(Generic[_L]):
             [self._gradients(parameters[block], weights) for block in blocks]
         )
 
-    def _gradients(
-        self, parameters: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _gradients(self, parameters: _Array, weights: _Array) -> _Array:
         """Gradients (m, d, k), at parameters and weights (n, m) each."""
         m, d, k = parameters.shape
         # One product of matrices for all parameters.
@@ -452,9 +448,7 @@ class ScoreModel(Generic[_L]):
         gradients += self._penalties(weights) * parameters
         return gradients + self.damping * (parameters - self.parameters)
 
-    def _objective(
-        self, parameters: NDArray[np.float64], included: NDArray[np.float64]
-    ) -> float:
+    def _objective(self, parameters: _Array, included: _Array) -> float:
         """The objective of the included rows at parameters (d, k)."""
         losses = self.loss.values(self.targets, self.scores_at(parameters))
         weights = included * self.weights
@@ -462,13 +456,11 @@ class ScoreModel(Generic[_L]):
         distance = ((parameters - self.parameters) ** 2).sum() / 2
         return float(weights @ losses) + penalty + self.damping * distance
 
-    def _penalties(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _penalties(self, weights: _Array) -> _Array:
         """Penalties (m, d, k) of the objective, at weights (n, m) each."""
         return self.penalty + weights.sum(axis=0)[:, None, None] * self.row_penalty
 
-    def _inverse_hessian(
-        self, parameters: NDArray[np.float64], included: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _inverse_hessian(self, parameters: _Array, included: _Array) -> _Array:
         """Inverse (d k, d k) of the Hessian of the included rows."""
         d, k = parameters.shape
         curvatures = self.loss.curvatures(self.targets, self.scores_at(parameters))
@@ -490,7 +482,7 @@ class ScoreModel(Generic[_L]):
         return pinvh(hessian) / self._units
 
     @cached_property
-    def _units(self) -> NDArray[np.float64]:
+    def _units(self) -> _Array:
         """Units of the Hessian's entries, (d k, d k), in which rounding is judged."""
         penalties = self._penalties(self.weights[:, None])[0] + self.damping
         sizes = np.sqrt(self._squares[:, None] + penalties).ravel()
@@ -498,8 +490,8 @@ class ScoreModel(Generic[_L]):
         return np.outer(sizes, sizes)
 
     def _descend(
-        self, starts: NDArray[np.float64], included: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        self, starts: _Array, included: _Array
+    ) -> tuple[_Array, NDArray[np.bool_]]:
         """Parameters after Newton steps that lower the objective, and convergence."""
         parameters, converged = starts.copy(), np.zeros(len(starts), dtype=bool)
         # Far from the optimum, numbers may overflow: steps are shortened then.
@@ -527,11 +519,11 @@ class ScoreModel(Generic[_L]):
 
     def _step_size(
         self,
-        step: NDArray[np.float64],
+        step: _Array,
         decrease: float,
-        parameters: NDArray[np.float64],
+        parameters: _Array,
         objective: float,
-        included: NDArray[np.float64],
+        included: _Array,
     ) -> float:
         """Share of a step that meets Armijo's condition, or zero."""
         size, highest = 1.0, objective + _ROUNDING * abs(objective)

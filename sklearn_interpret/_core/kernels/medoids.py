@@ -76,12 +76,14 @@ def build(
     medoids = [int(np.argmin(np.concatenate(sums)))]
     (nearest,) = distances[medoids]
 
-    def gains(rows: NDArray[np.intp] | slice) -> NDArray[np.floating]:
+    def gains(
+        rows: NDArray[np.intp] | slice, nearest: NDArray[np.floating]
+    ) -> NDArray[np.floating]:
         """How much each row would lower the sum as the next medoid."""
         return (nearest - np.minimum(distances[rows], nearest)) @ weights
 
     if n_medoids > 1:
-        bounds = np.concatenate([gains(block) for block in blocks])
+        bounds = np.concatenate([gains(block, nearest) for block in blocks])
     while len(medoids) < n_medoids:
         # Gains never grow with further medoids: old ones are upper bounds.
         bounds[medoids] = _CHOSEN
@@ -91,7 +93,7 @@ def build(
             if len(rows) > _STALE:
                 rows = rows[np.argpartition(-bounds[rows], _STALE)[:_STALE]]
                 rows = np.union1d(rows, best)
-            bounds[rows] = np.where(bounds[rows] < 0, _CHOSEN, gains(rows))
+            bounds[rows] = np.where(bounds[rows] < 0, _CHOSEN, gains(rows, nearest))
             stale[rows] = False
         medoids.append(best)
         nearest = np.minimum(nearest, distances[[best]][0])
@@ -119,14 +121,14 @@ class _Assignment:
 
     def _find_nearest(self, rows: NDArray[np.intp]) -> None:
         """Find the nearest medoids of some rows anew."""
-        distances, position = self._to_medoids[:, rows], np.arange(len(rows))
+        distances, each = self._to_medoids[:, rows], np.arange(len(rows))
         nearest = distances.argmin(axis=0)
         self.nearest[rows] = nearest
-        self.first_distance[rows] = distances[nearest, position]
-        distances[nearest, position] = np.inf
+        self.first_distance[rows] = distances[nearest, each]
+        distances[nearest, each] = np.inf  # of the others, the nearest is the second
         second = distances.argmin(axis=0)
         self._second_nearest[rows] = second
-        self._second_distance[rows] = distances[second, position]
+        self._second_distance[rows] = distances[second, each]
         self._members[rows] = 0
         self._members[rows, nearest] = self._rounded_weights[rows]
         sums = np.bincount(

@@ -207,7 +207,7 @@ class AnchorSearch:
                 break
             arms = _BestArms(self, neighbours, rules)
             beam = arms.find_beam()
-            for rule in arms.promising(beam):
+            for rule in arms.promising_rules(beam):
                 if not best.is_precise or neighbours.coverage(rule) > best.coverage:
                     verified = verify(rule)
                     best = verified if verified.is_precise else best
@@ -298,7 +298,7 @@ class _BestArms:
         unclear = high - low > self._search.tau
         return np.concatenate([top[unclear.any(axis=1)], others[unclear.any(axis=0)]])
 
-    def promising(self, beam: list[_Rule]) -> list[_Rule]:
+    def promising_rules(self, beam: list[_Rule]) -> list[_Rule]:
         """Rules of the beam that may have enough precision, by falling coverage."""
         n_kept = self._keeps_answer.sum(axis=1)
         _, high = kl_bounds(n_kept, self._n_draws, self._search.level(1))

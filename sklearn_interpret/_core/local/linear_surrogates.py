@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from scipy.linalg import lstsq
 from scipy.linalg.lapack import dposv
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Differences below this, relative to the largest number, are ties: the first wins.
 _TIE = 1e-9
 # Numbers below this, relative to the largest, are zero: a column is collinear.
@@ -41,17 +44,14 @@ class LocalMoments:
         Covariances of features and responses: b.
     """
 
-    mean: NDArray[np.float64]
-    response: NDArray[np.float64]
-    gram: NDArray[np.float64]
-    cross: NDArray[np.float64]
+    mean: _Array
+    response: _Array
+    gram: _Array
+    cross: _Array
 
     @classmethod
     def of_samples(
-        cls,
-        design: NDArray[np.float64],
-        responses: NDArray[np.float64],
-        weights: NDArray[np.float64],
+        cls, design: _Array, responses: _Array, weights: _Array
     ) -> LocalMoments:
         """Moments of samples (n, p), responses (n, k) and weights (n,)."""
         shares = weights / weights.sum()
@@ -60,15 +60,13 @@ class LocalMoments:
         weighted = (design * shares[:, None]).T
         return cls(mean, response, weighted @ design, weighted @ (responses - response))
 
-    def coefficients(
-        self, features: NDArray[np.intp], output: int
-    ) -> NDArray[np.float64]:
+    def coefficients(self, features: NDArray[np.intp], output: int) -> _Array:
         """Coefficients (size,) of some features; the least-norm ones if collinear."""
         gram = self.gram[np.ix_(features, features)]
         return least_norm(gram, self.cross[features, output])
 
     def intercept(
-        self, features: NDArray[np.intp], coefficients: NDArray[np.float64], output: int
+        self, features: NDArray[np.intp], coefficients: _Array, output: int
     ) -> float:
         """The regression's value where all features are zero."""
         return float(self.response[output] - self.mean[features] @ coefficients)
@@ -76,10 +74,10 @@ class LocalMoments:
     def sampling_errors(
         self,
         features: NDArray[np.intp],
-        design: NDArray[np.float64],
-        residuals: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        design: _Array,
+        residuals: _Array,
+        weights: _Array,
+    ) -> _Array:
         r"""Sampling standard errors (size,) of coefficients.
 
         The square roots of the diagonal of :math:`G^{-1} (\sum_i \pi_i^2 r_i^2 z_i
@@ -94,9 +92,7 @@ class LocalMoments:
         return np.sqrt(np.einsum("ij,ij->j", scores, scores))
 
 
-def least_norm(
-    gram: NDArray[np.float64], cross: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def least_norm(gram: _Array, cross: _Array) -> _Array:
     """Solution (p,) or (p, m) of normal equations; if not unique, of least norm."""
     if not len(gram):
         return cross.copy()
@@ -107,7 +103,7 @@ def least_norm(
     return lstsq(gram, cross, cond=_ZERO)[0]
 
 
-def largest_first(sizes: NDArray[np.float64]) -> NDArray[np.intp]:
+def largest_first(sizes: _Array) -> NDArray[np.intp]:
     """Positions of sizes from large to small; ties within rounding keep their order."""
     # Ranks of rounded sizes: stable sorting then keeps ties in order.
     ranks = np.round(sizes / (_TIE * (sizes.max(initial=0.0) or 1.0)))

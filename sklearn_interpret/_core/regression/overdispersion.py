@@ -20,6 +20,7 @@ DISPERSED = 1.5
 _SIGNIFICANT = 0.001
 # Log-odds that differ by less, relative to their size or one, are equal to rounding.
 _SAME = 1e-9
+_MAX_LOG_ODDS = 30
 
 
 def excess_of_counts(
@@ -137,7 +138,9 @@ class Trials:
         squares = np.divide(errors**2, variances, 0 * errors, where=variances > 0)
         return float(squares.sum())
 
-    def excess(self) -> NDArray[np.float64]:
-        """Sums over the groups of the excess and of its variance."""
-        y, shares = self.successes / self.trials, expit(np.clip(self.log_odds, -30, 30))
+    def excess_sums(self) -> NDArray[np.float64]:
+        """Sums over the groups of the excess and of its variance: (2,)."""
+        y = self.successes / self.trials
+        # Shares of larger log-odds round to 0 or 1, and have no variance to divide by.
+        shares = expit(np.clip(self.log_odds, -_MAX_LOG_ODDS, _MAX_LOG_ODDS))
         return np.sum(excess_of_shares(y, shares, self.trials), axis=1)

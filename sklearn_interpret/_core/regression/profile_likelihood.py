@@ -90,7 +90,7 @@ class _Profile:
         for _ in range(_MAX_STEPS):
             start = point + step * self.tangent
             # Too far along the line, numbers overflow.
-            while not (rise := self._rise(start)) <= _LARGEST_RISE * self.height:
+            while not (rise := self._rise_at(start)) <= _LARGEST_RISE * self.height:
                 step /= 2
                 start = point + step * self.tangent
             distance += step
@@ -141,7 +141,7 @@ class _Profile:
                 last_decrease = np.inf
                 continue
             step, share, last_decrease = self.complement @ step, 1.0, decrease
-            while not (new_rise := self._rise(point + share * step)) <= rise:
+            while not (new_rise := self._rise_at(point + share * step)) <= rise:
                 share /= 2
             point, rise = point + share * step, new_rise
         return point, np.nan, slope
@@ -150,7 +150,7 @@ class _Profile:
         """Scores (n, 1) at a point."""
         return self.scores + (self.columns @ point)[:, None]
 
-    def _rise(self, point: NDArray[np.float64]) -> float:
+    def _rise_at(self, point: NDArray[np.float64]) -> float:
         """Rise of the deviance from the optimum to a point."""
         losses = self.loss.values(self.targets, self._scores_at(point))
         return float(2 * self.weights @ (losses - self.losses))

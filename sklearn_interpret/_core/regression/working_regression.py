@@ -111,7 +111,8 @@ class FittedRegression:
         """Test of counts, or of classes whose rows of equal log-odds are one target."""
         if isinstance(self.loss, Logistic):
             trials = self._trials
-            statistic, (excess, variance) = trials.pearson_statistic, trials.excess()
+            statistic = trials.pearson_statistic
+            excess, variance = trials.excess_sums()
         else:
             statistic = self.pearson_statistic
             task = partial(_excess_of_counts, self.parameters, self.counts_rows)
@@ -281,21 +282,25 @@ class WorkingRegression(FittedRegression):
         scale, centre = np.linalg.norm(root), np.zeros(columns.shape[1])
         if centres:
             centre = (root / scale) ** 2 @ columns
+        # A, with the roots of the penalties as further rows: its singular vectors and
+        # values give U and V.
         working = columns - centre
         working *= root[:, None]
-        sizes = np.linalg.norm(working, axis=0)
-        is_rounding = sizes <= _epsilon(design) * np.abs(centre) * scale
+        column_norms = np.linalg.norm(working, axis=0)
+        is_rounding = column_norms <= _epsilon(design) * np.abs(centre) * scale
         working[:, is_rounding] = 0
         if penalty.any():
             prior = np.diag(np.sqrt(penalty[: columns.shape[1]]))
             working = np.vstack([working, prior])
-        basis, values, right = np.linalg.svd(working, full_matrices=False)
-        rank = int((values > _epsilon(design) * values.max(initial=0)).sum())
+        basis, singular_values, right = np.linalg.svd(working, full_matrices=False)
+        least = _epsilon(design) * singular_values.max(initial=0)
+        rank = int((singular_values > least).sum())
         rank = rank if self.rank is None else min(rank, self.rank)
         basis = basis[: len(design), :rank]
-        inverse = right[:rank].T / values[:rank]
+        inverse = right[:rank].T / singular_values[:rank]
         if not centres:
             return Factors(basis, inverse)
+        # The direction of the intercept, whose column is the roots themselves.
         intercept = np.append(np.zeros(columns.shape[1]), 1 / scale)
         inverse = np.column_stack([np.vstack([inverse, -centre @ inverse]), intercept])
         return Factors(np.column_stack([basis, root / scale]), inverse)

@@ -107,7 +107,8 @@ class CodedTable:
         # `take` is several times faster than indexing.
         starts = np.arange(n_columns)[:, None] * self.codes.shape[1]
         codes = self.codes.take(order + starts)
-        # The last row of each code, in each column; and sums of the rows up to it.
+        # Rows of equal code in a column are a group: its last row, its column and code,
+        # and the sums (n_sums, n_groups) of the column's rows up to that row.
         is_end = np.ones(codes.shape, dtype=bool)
         np.not_equal(codes[:, 1:], codes[:, :-1], out=is_end[:, :-1])
         ends = np.flatnonzero(is_end)
@@ -119,22 +120,24 @@ class CodedTable:
         sums_of_numbers = np.zeros((len(weights), n_columns))
         sums_of_numbers[:, column[is_ordered]] = sums_upto[:, is_ordered]
         same_column = column[1:] == column[:-1]
-        # Conditions up to or above a code, where a known code of the column follows.
-        cuts = np.flatnonzero(same_column & is_ordered[:-1] & is_ordered[1:])
-        cut = (code[cuts] + code[cuts + 1] - 1) // 2
-        cut_column, below = column[cuts], sums_upto.take(cuts, axis=1)
-        above = sums_of_numbers.take(cut_column, axis=1) - below
-        # Conditions on a single code, where the column has other codes.
+        # Conditions up to or above the middle between a group and the next one, where
+        # both have known codes of an ordered column.
+        cut_groups = np.flatnonzero(same_column & is_ordered[:-1] & is_ordered[1:])
+        middle = (code[cut_groups] + code[cut_groups + 1] - 1) // 2
+        cut_column = column[cut_groups]
+        sums_below = sums_upto.take(cut_groups, axis=1)
+        sums_above = sums_of_numbers.take(cut_column, axis=1) - sums_below
+        # Conditions on the single code of a group, where the column has other codes.
         has_earlier = np.append(False, same_column)
         has_later = np.append(same_column, False)
         single = np.flatnonzero(~is_ordered & (has_earlier | has_later))
         sums_before = sums_upto[:, single - 1] * has_earlier[single]
-        equal = sums_upto[:, single] - sums_before
+        sums_of_group = sums_upto[:, single] - sums_before
         return Candidates(
-            np.concatenate([cut_column, cut_column, column[single]]),
-            np.concatenate([np.zeros_like(cut), cut + 1, code[single]]),
-            np.concatenate([cut, self.n_known[cut_column] - 1, code[single]]),
-            np.concatenate([below, above, equal], axis=1),
+            column=np.concatenate([cut_column, cut_column, column[single]]),
+            first=np.concatenate([np.zeros_like(middle), middle + 1, code[single]]),
+            last=np.concatenate([middle, self.n_known[cut_column] - 1, code[single]]),
+            sums=np.concatenate([sums_below, sums_above, sums_of_group], axis=1),
         )
 
 
@@ -144,8 +147,8 @@ def rule_mask(
     """Whether all conditions of a rule hold for each row of codes: (n_rows,), bool."""
     mask = np.ones(codes.shape[1], dtype=bool)
     for column, first, last in rule:
-        values = codes[column]
-        mask &= (values >= first) & (values <= last)
+        column_codes = codes[column]
+        mask &= (column_codes >= first) & (column_codes <= last)
     return mask
 
 

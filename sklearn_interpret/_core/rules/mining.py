@@ -195,12 +195,14 @@ def mine_rules(
         The rules.
     """
     conditions, codes = _find_conditions(table, labels, weights, n_classes)
-    # Rows with the same codes in the most informative columns share words.
+    # Rows are sorted by class, and then by the last columns first: the column whose
+    # codes leave least entropy goes last. Rows with its code then share words, so that
+    # most words of a set are zero or full, and few words count within it.
     entropies = [
         _class_entropies(_class_sums(column, labels, weights)).sum() for column in codes
     ]
-    by_entropy = np.argsort(entropies)[::-1]
-    index, weights = distinct_rows(codes[by_entropy], labels, weights)
+    most_informative_last = np.argsort(entropies)[::-1]
+    index, weights = distinct_rows(codes[most_informative_last], labels, weights)
     rows = PackedRows(labels[index], weights, n_classes)
     masks = [table.holds([condition])[index] for condition in conditions]
     flags = np.reshape(masks, (-1, len(index))).astype(bool)
@@ -281,23 +283,28 @@ def _unions_of_bins(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
 
 
 class _RulesOfSize(NamedTuple):
-    """Rules of the same number of conditions."""
+    """Rules of the same size, which is their number of conditions."""
 
-    positions: NDArray[np.intp]  # (n_rules, size): of the conditions
+    positions: NDArray[np.intp]  # (n_rules, size): of a rule's conditions, rising
     sets: NDArray[np.uint64]  # (n_words, n_rules): rows for which each rule holds
 
 
 class _Search:
-    """Search for the rules that hold for enough rows of some class."""
+    """Search for the rules that hold for enough rows of some class.
+
+    `condition_sets` (n_words, n_conditions) are the rows for which each condition
+    holds. All weights are in units.
+    """
 
     def __init__(
         self,
         rows: PackedRows,
-        conditions: NDArray[np.uint64],
+        condition_sets: NDArray[np.uint64],
         min_support: float,
         max_rules: int,
     ) -> None:
-        self.rows, self.conditions, self.max_rules = rows, conditions, max_rules
+        self.rows, self.condition_sets = rows, condition_sets
+        self.max_rules = max_rules
         self.class_sums = rows.sums(rows.everything[:, None])
         # Reduced by the rounding of the product; at least one row.
         min_sums = min_support * self.class_sums * (1 - _ROUNDING)
@@ -305,7 +312,7 @@ class _Search:
 
     def frequent_conditions(self) -> _RulesOfSize:
         """Rules of one condition."""
-        sums = self.rows.sums(self.conditions)
+        sums = self.rows.sums(self.condition_sets)
         frequent = np.flatnonzero(self._are_frequent(sums, self.class_sums.sum()))
         return self._select_most_informative(frequent[:, None], sums[:, frequent])
 
@@ -316,13 +323,15 @@ class _Search:
         """
         # Rules before these ends are on earlier columns than each condition.
         ends = np.searchsorted(columns[shorter.positions[:, -1]], columns)
-        size_of_rule = self.rows.sums(shorter.sets).sum(axis=0)
-        size_of_condition = self.rows.sums(self.conditions).sum(axis=0)
+        rule_weights = self.rows.sums(shorter.sets).sum(axis=0)
+        condition_weights = self.rows.sums(self.condition_sets).sum(axis=0)
         longer, all_sums = [], []
         for j, end in enumerate(ends):
-            sums = self.rows.sums(shorter.sets[:, :end] & self.conditions[:, j, None])
-            size = np.minimum(size_of_rule[:end], size_of_condition[j])
-            frequent = np.flatnonzero(self._are_frequent(sums, size))
+            sets = shorter.sets[:, :end] & self.condition_sets[:, j, None]
+            sums = self.rows.sums(sets)
+            # A rule has to hold for less than its new condition, and than the others.
+            weight_to_reduce = np.minimum(rule_weights[:end], condition_weights[j])
+            frequent = np.flatnonzero(self._are_frequent(sums, weight_to_reduce))
             extended = shorter.positions[frequent]
             longer.append(np.insert(extended, extended.shape[1], j, axis=1))
             all_sums.append(sums[:, frequent])
@@ -331,13 +340,14 @@ class _Search:
         )
 
     def _are_frequent(
-        self, sums: NDArray[np.intp], size: NDArray[np.intp] | int
+        self, sums: NDArray[np.intp], weight_to_reduce: NDArray[np.intp] | int
     ) -> NDArray[np.bool_]:
-        """Whether rules hold for enough rows of a class, and for less than a size.
+        """Whether rules hold for enough rows of a class, and for less than a weight.
 
-        `sums` (n_classes, n_rules) and `size` are weights in units.
+        `sums` (n_classes, n_rules) has the weight of each class in each rule.
         """
-        return (sums >= self.min_sums).any(axis=0) & (sums.sum(axis=0) < size)
+        reduces = sums.sum(axis=0) < weight_to_reduce
+        return (sums >= self.min_sums).any(axis=0) & reduces
 
     def _select_most_informative(
         self, positions: NDArray[np.intp], sums: NDArray[np.intp]
@@ -346,7 +356,7 @@ class _Search:
         entropy = _class_entropies(sums) + _class_entropies(self.class_sums - sums)
         best = np.sort(np.argsort(entropy, kind="stable")[: self.max_rules])
         positions = positions[best]
-        sets = self.conditions.take(positions[:, 0], axis=1)
-        for conditions in positions.T[1:]:
-            sets &= self.conditions.take(conditions, axis=1)
+        sets = self.condition_sets.take(positions[:, 0], axis=1)
+        for next_positions in positions.T[1:]:
+            sets &= self.condition_sets.take(next_positions, axis=1)
         return _RulesOfSize(positions, sets)

@@ -46,10 +46,10 @@ def draw_share(
     return random.binomial(units.astype(np.int64), share) + fraction
 
 
-def judge(
+def score_rules(
     holds: NDArray[np.bool_], weights: NDArray[np.float64], classes: NDArray[np.float64]
 ) -> RuleScores:
-    """Judge rules by rows, each with weights of its own.
+    """Score rules by rows, each with weights of its own.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class ClassRules:
         rules, uncovered = list(rules), self._uncovered_by(rules)
         shortest = self._description_length(rules)
         while (uncovered & self.positive).any():
-            new = self._measure(find(uncovered))
+            new = self._measure_rule(find(uncovered))
             p, t = self.weights @ (uncovered & new.mask)
             bits = self._description_length([*rules, new])
             mostly_errs = p <= t / 2
@@ -174,7 +174,7 @@ class ClassRules:
         for k, rule in enumerate(rules):
             if (uncovered & self.positive).any() and (uncovered & rule.mask).any():
                 later = rules[k + 1 :]
-                variants = [rule, *self._variants(rule.rule, uncovered, later)]
+                variants = [rule, *self._grow_variants(rule.rule, uncovered, later)]
                 bits = [
                     self._drop_useless([*rules[:k], variant, *later])[1]
                     for variant in variants
@@ -183,7 +183,7 @@ class ClassRules:
             uncovered &= ~rules[k].mask
         return rules
 
-    def _variants(
+    def _grow_variants(
         self,
         start: list[Condition],
         uncovered: NDArray[np.bool_],
@@ -195,9 +195,9 @@ class ClassRules:
         for first in (start, []):
             rule = self._prune(self.grow(grown_on, first), pruned_on, by_accuracy=True)
             if rule:
-                yield self._measure(rule)
+                yield self._measure_rule(rule)
 
-    def _measure(self, rule: list[Condition]) -> _MeasuredRule:
+    def _measure_rule(self, rule: list[Condition]) -> _MeasuredRule:
         """A rule with its rows and bits."""
         bits = theory_bits(len(rule), self.n_conditions)
         return _MeasuredRule(rule, self.table.holds(rule), bits)

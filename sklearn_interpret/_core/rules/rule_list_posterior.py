@@ -204,7 +204,9 @@ class RuleListPosterior:
     ) -> NDArray[np.float64]:
         """Logarithmic posteriors of a list with each rule inserted, and of the list.
 
-        The likelihood is raised to a power.
+        The likelihood is raised to a power. Of the captured sets c_i of the list, those
+        before the position stay. A rule that holds for the rows r takes r of the union
+        of the later sets, and leaves each later c_i without r.
 
         Returns
         -------
@@ -215,7 +217,6 @@ class RuleListPosterior:
         logs_now, later = list(map(self._log, captured)), captured[position:]
         logs = np.empty(self.sets.shape[1] + 1)
         logs[:-1] = sum(logs_now[:position]) + self._logs_within(reduce(or_, later))
-        # Later rules decide on the rows that the inserted rule does not take.
         for rows in later:
             logs[:-1] += self._logs_without(rows)
         logs[-1] = sum(logs_now)

@@ -182,6 +182,14 @@ class _FlatCells(NamedTuple):
     column: NDArray[np.intp]  # (n_flat,): the column of each cell
 
 
+class _Exchanges(NamedTuple):
+    """Exchanges of one cell of each of n points."""
+
+    column: NDArray[np.intp]  # (n,)
+    cell: NDArray[np.intp]  # (n,): the new cell
+    cost: NDArray[np.float64]  # (n,): of the point after the exchange
+
+
 class _Conditions(NamedTuple):
     """Conditions of boxes: one for each column of which a box does not span all cells.
 
@@ -196,7 +204,7 @@ class _Conditions(NamedTuple):
     high: NDArray[np.integer]  # last cell that meets the condition
     turn_start: NDArray[np.intp]  # positions at which turns begin
 
-    def by_turn(self, missed: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+    def split_by_turn(self, missed: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
         """The columns of a mask (n, n_conditions), split into turns."""
         return np.split(missed, self.turn_start[1:], axis=1)
 
@@ -390,7 +398,7 @@ class BoxSums:
         missed = (cells < low) | (cells > high)
         n_turns, shape = len(conditions.turn_start), (len(points), len(self.tree))
         n_missed = np.zeros(shape, dtype=np.min_scalar_type(n_turns))
-        for turn in conditions.by_turn(missed):
+        for turn in conditions.split_by_turn(missed):
             n_missed[:, : turn.shape[1]] += turn
         return missed, n_missed
 
@@ -406,20 +414,21 @@ class BoxSums:
         # The cell of one column decides on boxes whose other conditions are all met.
         decides = [
             n_missed[:, : turn.shape[1]] == turn
-            for turn in self._conditions.by_turn(missed)
+            for turn in self._conditions.split_by_turn(missed)
         ]
         deciding = np.flatnonzero(np.concatenate(decides, axis=1))
         point, condition = np.divmod(deciding, missed.shape[1])
         box, column, low, high = (a[condition] for a in self._conditions[:4])
         met = ~missed.ravel()[deciding]
-        first = point * n_flat + starts[column]
-        ends = np.concatenate([first + low, first + high + 1])
+        first_cell = point * n_flat + starts[column]
+        change_cells = np.concatenate([first_cell + low, first_cell + high + 1])
         # The gain of a box that is met is in the sums at the point: in the column of
         # the condition it is subtracted from these, so that it is counted once.
         column_of_point = (point * n_columns + column)[met]
         profiles = np.empty((len(self.needs), n_points, n_flat))
         for k, gain in enumerate(self.gains[box].T):
-            changes = np.bincount(ends, np.append(gain, -gain), n_points * n_flat)
+            signed_gains = np.append(gain, -gain)
+            changes = np.bincount(change_cells, signed_gains, n_points * n_flat)
             changes = changes.reshape(n_points, n_flat)
             counted = np.bincount(column_of_point, gain[met], n_points * n_columns)
             counted = counted.reshape(n_points, -1)
@@ -428,13 +437,12 @@ class BoxSums:
             profiles[k] = changes.cumsum(axis=1)
         return profiles + self._sums_of_met(n_missed)[:, :, None]
 
-    def _best_exchanges(
-        self, points: NDArray[np.intp]
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-        """The best exchange of one cell of each point: column, new cell, total cost.
+    def _best_exchanges(self, points: NDArray[np.intp]) -> _Exchanges:
+        """The best exchange of one cell of each point.
 
         The cost is infinite where no exchange of one cell reaches the needs.
         """
+        # All exchanges, (n, n_flat): whether they suffice, and what points then cost.
         enough = (self.profiles(points) >= self.needs[:, None, None]).all(axis=0)
         starts, cell_costs, column = self._flat
         point_costs = cell_costs[starts + points]
@@ -443,18 +451,18 @@ class BoxSums:
         if len(self.change_limits):
             is_origin = np.zeros(len(cell_costs), dtype=bool)
             is_origin[starts + self.origin] = True
-            changed, weights = points != self.origin, self.change_weights.T
-            before = changed @ weights
+            is_changed, weights = points != self.origin, self.change_weights.T
+            sums_before = (is_changed @ weights)[:, None]
             # The column leaves its cell, and is changed unless its new cell is origin.
-            after = (before[:, None] - changed[:, :, None] * weights)[:, column]
-            after += ~is_origin[:, None] * weights[column]
+            sums_after = (sums_before - is_changed[:, :, None] * weights)[:, column]
+            sums_after += ~is_origin[:, None] * weights[column]
             # Points beyond the limits may come closer to them.
-            is_less = after < before[:, None]
-            costs[~((after <= self.change_limits) | is_less).all(axis=2)] = np.inf
+            permitted = (sums_after <= self.change_limits) | (sums_after < sums_before)
+            costs[~permitted.all(axis=2)] = np.inf
         costs[~enough] = np.inf
         best = costs.argmin(axis=1)
         cost = costs[np.arange(len(points)), best]
-        return column[best], best - starts[column[best]], cost
+        return _Exchanges(column[best], best - starts[column[best]], cost)
 
     def descend(
         self, points: NDArray[np.intp], end: float = np.inf
@@ -468,11 +476,11 @@ class BoxSums:
         boxes = self.within_cost(costs.max())
         active = np.arange(len(points))
         while len(active) and monotonic() < end:
-            columns, cells, new_costs = boxes._best_exchanges(points[active])
-            better = new_costs < costs[active] * (1 - _SAME_COST)
-            active = active[better]
-            points[active, columns[better]] = cells[better]
-            costs[active] = new_costs[better]
+            exchanges = boxes._best_exchanges(points[active])
+            saves = exchanges.cost < costs[active] * (1 - _SAME_COST)
+            active = active[saves]
+            points[active, exchanges.column[saves]] = exchanges.cell[saves]
+            costs[active] = exchanges.cost[saves]
         return points
 
     def reach_needs(self, points: NDArray[np.intp]) -> NDArray[np.intp] | None:
@@ -487,17 +495,18 @@ class BoxSums:
             shortfalls = self.needs[:, None, None] - self.profiles(points)
             shortfalls = np.maximum(shortfalls, 0).sum(axis=0)
             shortfalls[:, np.isinf(cell_costs)] = np.inf
-            rising, first = np.unique(shortfalls, return_index=True)
-            first = first[np.isfinite(rising)][:_BLOCK]
-            if not len(first):
+            # One exchange of each distinct shortfall, the smallest first.
+            distinct, exchange = np.unique(shortfalls, return_index=True)
+            exchange = exchange[np.isfinite(distinct)][:_BLOCK]
+            if not len(exchange):
                 break
-            parent, cell = np.divmod(first, len(cell_costs))
+            parent, cell = np.divmod(exchange, len(cell_costs))
             points, changed = points[parent], column[cell]
             points[np.arange(len(cell)), changed] = cell - starts[changed]
-            if rising[0] == 0:
+            if distinct[0] == 0:
                 return points[0]
-            idle_rounds = 0 if rising[0] < smallest else idle_rounds + 1
-            smallest = min(rising[0], smallest)
+            idle_rounds = 0 if distinct[0] < smallest else idle_rounds + 1
+            smallest = min(distinct[0], smallest)
         return None
 
     def exchange_pairs(
@@ -530,11 +539,11 @@ class BoxSums:
             if monotonic() > end:
                 return None
             block = trials[start : start + _BLOCK]
-            columns, cells, new_costs = near_boxes._best_exchanges(block)
-            best = new_costs.argmin()
-            if new_costs[best] < cost * (1 - _SAME_COST):
+            exchanges = near_boxes._best_exchanges(block)
+            best = exchanges.cost.argmin()
+            if exchanges.cost[best] < cost * (1 - _SAME_COST):
                 better = block[best].copy()
-                better[columns[best]] = cells[best]
+                better[exchanges.column[best]] = exchanges.cell[best]
                 return better
         return None
 
@@ -548,11 +557,12 @@ class BoxSums:
         cheaper = np.flatnonzero(cell_costs < point_costs[column] * (1 - _SAME_COST))
         negative_savings = cell_costs[cheaper] - point_costs[column[cheaper]]
         cheaper = cheaper[np.argsort(negative_savings, kind="stable")]
-        is_end = np.zeros(len(cell_costs), dtype=bool)
-        is_end[starts] = is_end[starts + self.low] = True
-        is_end[starts + self.high + 1] = True
-        same_boxes = np.cumsum(is_end)[cheaper]
-        _, first = np.unique(same_boxes, return_index=True)
+        # Cells in the same boxes are a run, which begins where a box begins or ends.
+        begins_run = np.zeros(len(cell_costs), dtype=bool)
+        begins_run[starts] = begins_run[starts + self.low] = True
+        begins_run[starts + self.high + 1] = True
+        run = np.cumsum(begins_run)[cheaper]
+        _, first = np.unique(run, return_index=True)
         cheaper = cheaper[np.sort(first)]
         trials = np.repeat(point[None], len(cheaper), axis=0)
         columns = column[cheaper]
@@ -634,12 +644,13 @@ class BoxSums:
         while sides:
             wider = []
             for j, step in sides:
-                side, ends = (low, self.high) if step < 0 else (high, self.low)
+                # The side of the wider box, and the ends of boxes that it meets first.
+                side, box_ends = (low, self.high) if step < 0 else (high, self.low)
                 cell = side[j] + step
-                usable = 0 <= cell < len(self.costs[j])
-                if not usable or np.isinf(self.costs[j][cell]):
+                exists = 0 <= cell < len(self.costs[j])
+                if not exists or np.isinf(self.costs[j][cell]):
                     continue
-                entered = ends[:, j] == cell
+                entered = box_ends[:, j] == cell
                 met = (n_missed == entered)[:, None]
                 gains = np.where(met, self.gains, np.inf)
                 least_sums = np.minimum.reduceat(gains, starts, axis=0).sum(axis=0)

@@ -160,8 +160,9 @@ class Moves:
     ) -> _Array | None:
         """Units of least cost, or without `costs` of the fewest columns; or None.
 
-        The variables of the mixed-integer program are the units of the moves and, for
-        each column that has moves, whether it moves.
+        The variables of the mixed-integer program are the units u of the moves and, for
+        each column with moves, whether it moves, z: the least of ``costs @ u``, or of
+        ``z.sum()``, with ``u @ gains >= needs`` and the constraints of `_conditions`.
         """
         n_moves = len(self.costs)
         columns, position = np.unique(self.column, return_inverse=True)
@@ -170,19 +171,18 @@ class Moves:
             np.full(len(columns), float(costs is None)),
         )
         counts_columns = costs is None or len(limits) > 0
-        sizes = np.abs(self.gains).max(axis=0, initial=0)
-        sizes[sizes == 0] = 1
+        gain_units = np.abs(self.gains).max(axis=0, initial=0)  # of each function
+        gain_units[gain_units == 0] = 1
         later = self.after >= 0
         entrances = np.unique(self.after[later])
         # Older solvers fail on whole units without an end.
-        entering = np.abs(self.gains[entrances] / sizes).sum(axis=0)
-        ends = np.minimum(
-            self.most, self._move_limits(np.abs(needs / sizes) + entering, sizes)
-        )
-        most = np.where(self.is_integer | later | counts_columns, ends, self.most)
+        entering = np.abs(self.gains[entrances] / gain_units).sum(axis=0)
+        useful = self._move_limits(np.abs(needs / gain_units) + entering, gain_units)
+        needs_end = self.is_integer | later | counts_columns
+        most = np.where(needs_end, np.minimum(self.most, useful), self.most)
         rises = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
         constraints = [
-            LinearConstraint(rises / sizes[:, None], needs / sizes, np.inf),
+            LinearConstraint(rises / gain_units[:, None], needs / gain_units, np.inf),
             *self._conditions(most, counts_columns, weights, limits),
         ]
         best_units, least_cost = None, np.inf

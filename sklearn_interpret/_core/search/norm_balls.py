@@ -135,6 +135,7 @@ def shortest_steps_for_all(
     sizes = np.einsum("nmp,np->nm", np.abs(slopes), np.abs(steps))
     is_short = (gains < needs - _ROUNDING * sizes).any(axis=1)
     program = _by_least_squares if norm == 2 else _by_linear_program
+    # Programs of the coordinates that can move, scaled to norms and slopes of about 1.
     for row in np.flatnonzero(enough & is_short):
         # This lower bound of the norm is the unit of the program.
         unit = float(np.linalg.norm(steps[row], norm)) or 1.0
@@ -168,13 +169,15 @@ def project_onto_ball(steps: _Array, radius: float, norm: float) -> _Array:
     if norm == 2:
         steps[outside] *= (radius / sizes[outside])[:, None]
         return steps
-    # Duchi et al. (2008): the same amount is subtracted from all sizes, down to zero.
-    far = np.abs(steps[outside])
-    falling = -np.sort(-far, axis=1)
-    excess = (np.cumsum(falling, axis=1) - radius) / np.arange(1, far.shape[1] + 1)
-    last = (falling > excess).sum(axis=1) - 1
-    cut = excess[np.arange(len(far)), last]
-    steps[outside] = np.copysign(np.maximum(far - cut[:, None], 0), steps[outside])
+    # Duchi et al. (2008): the same amount theta is subtracted from all sizes, down to
+    # zero. If the k largest stay above zero, theta is (their sum - radius) / k.
+    sizes = np.abs(steps[outside])
+    falling = -np.sort(-sizes, axis=1)
+    counts = np.arange(1, sizes.shape[1] + 1)
+    thetas = (np.cumsum(falling, axis=1) - radius) / counts
+    last = (falling > thetas).sum(axis=1) - 1
+    theta = thetas[np.arange(len(sizes)), last, None]
+    steps[outside] = np.copysign(np.maximum(sizes - theta, 0), steps[outside])
     return steps
 
 
@@ -243,11 +246,13 @@ def _spend_in_order(
     unit_costs = np.take_along_axis(unit_costs, order, axis=1)
     with np.errstate(invalid="ignore"):
         costs = np.where(unit_costs > 0, room * unit_costs, 0)
-    left = np.maximum(total[:, None] - _sums_before(costs), 0)
-    sizes = np.divide(left, unit_costs, out=np.zeros(room.shape), where=unit_costs > 0)
-    out = np.empty(room.shape)
-    np.put_along_axis(out, order, np.minimum(sizes, room), axis=1)
-    return np.where(gains > 0, out, 0)
+    unspent = np.maximum(total[:, None] - _sums_before(costs), 0)
+    affordable = np.divide(
+        unspent, unit_costs, out=np.zeros(room.shape), where=unit_costs > 0
+    )
+    sizes = np.empty(room.shape)
+    np.put_along_axis(sizes, order, np.minimum(affordable, room), axis=1)
+    return np.where(gains > 0, sizes, 0)
 
 
 def _by_least_squares(

@@ -91,9 +91,10 @@ def coordinate_search(
     n_steps : int
         Moves of the longest search.
     """
-    values, nearest, active = origins.copy(), origins.copy(), np.arange(len(origins))
-    # Of all points: least costs with the margin, squared gaps, costs, and lambda.
-    least_costs, gaps = np.full((2, len(values)), np.inf)
+    values, active = origins.copy(), np.arange(len(origins))
+    nearest = _Nearest(origins)
+    # Of all points: squared gaps, costs, and lambda.
+    gaps = np.full(len(values), np.inf)
     costs, weights = np.zeros((2, len(values)))
     all_moves = _with_moves_back(origins, *cells)
     n_steps = 0
@@ -115,11 +116,10 @@ def coordinate_search(
 
         possible, each = n_changed <= most_changes, np.arange(len(active))
         feasible_costs = np.where(possible & (trial_gaps == 0), trial_costs, np.inf)
-        cheapest = feasible_costs.argmin(axis=1)
-        nearer = feasible_costs[each, cheapest] < least_costs[active]
-        nearest[active[nearer]] = trials[each, cheapest][nearer]
-        least_costs[active[nearer]] = feasible_costs[each, cheapest][nearer]
+        cheapest = each, feasible_costs.argmin(axis=1)
+        nearest.update(trials[cheapest], feasible_costs[cheapest], active)
 
+        # The lambda at which a move pays: its cost over what it closes of the gap.
         closed = gaps[active, None] - trial_gaps
         added_costs = trial_costs - costs[active, None]
         rates = np.full(closed.shape, np.inf)
@@ -133,7 +133,7 @@ def coordinate_search(
         active, chosen = active[goes_on], (each[goes_on], best[goes_on])
         values[active], gaps[active] = trials[chosen], trial_gaps[chosen]
         costs[active] = trial_costs[chosen]
-    return np.where(np.isfinite(least_costs)[:, None], nearest, values), n_steps
+    return np.where(nearest.has_margin[:, None], nearest.points, values), n_steps
 
 
 def _with_moves_back(
@@ -274,7 +274,8 @@ def penalised_descent(
     """
     rows = np.arange(len(start))
     points, margins, gradients = evaluate(start, rows)
-    nearest = _Nearest(points, margins)
+    nearest = _Nearest(points)
+    nearest.update(points, _costs_with_margin(points, margins), rows)
     steepest = np.abs(gradients).max(axis=1, initial=0)
     active = rows[steepest > 0]
     # Half-widths of trust regions; the first steps are not limited.
@@ -295,7 +296,7 @@ def penalised_descent(
             np.minimum(high[active], current + radius),
         )
         new, new_margins, new_gradients = evaluate(new, active)
-        nearest.update(new, new_margins, active)
+        nearest.update(new, _costs_with_margin(new, new_margins), active)
         before = _objective(current, gaps, weight)
         saved = before - _objective(new, aim - new_margins, weight)
         lengths = np.abs(new - current).max(axis=1)
@@ -318,24 +319,27 @@ def penalised_descent(
 
 
 class _Nearest:
-    """The nearest points with a margin of at least zero so far."""
+    """The nearest points with the margin so far; before the first, where they begin."""
 
-    def __init__(self, points: _Array, margins: _Array) -> None:
+    def __init__(self, points: _Array) -> None:
         self.points = points.copy()
         self._costs = np.full(len(points), np.inf)
-        self.update(points, margins, np.arange(len(points)))
 
     @property
     def has_margin(self) -> NDArray[np.bool_]:
         """Whether a point with a margin was met, for each row."""
         return np.isfinite(self._costs)
 
-    def update(self, points: _Array, margins: _Array, rows: NDArray[np.intp]) -> None:
-        """Replace the points of rows where new ones have a margin and are nearer."""
-        costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
+    def update(self, points: _Array, costs: _Array, rows: _Index) -> None:
+        """Replace the points of rows by nearer ones; costs are infinite off margin."""
         nearer = costs < self._costs[rows]
         self.points[rows[nearer]] = points[nearer]
         self._costs[rows[nearer]] = costs[nearer]
+
+
+def _costs_with_margin(points: _Array, margins: _Array) -> _Array:
+    """Costs of points, (n_points,); infinite where the margin is negative."""
+    return np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
 
 
 def _objective(points: _Array, gaps: _Array, weights: _Array) -> _Array:

@@ -550,7 +550,11 @@ class Program:
         return lower
 
     def _leave_out(self, is_zero: NDArray[np.bool_], is_one: NDArray[np.bool_]) -> None:
-        """Drop steps and boxes whose share is zero, or one, in all points sought."""
+        """Drop steps and boxes whose share is zero, or one, in all points sought.
+
+        Cells beyond the first step that is zero, and before the last step that is one,
+        get infinite costs.
+        """
         costs = [cost.copy() for cost in self.boxes.costs]
         for j, group in enumerate(self.groups):
             zero_steps = np.flatnonzero(is_zero[self._steps_of(j)])

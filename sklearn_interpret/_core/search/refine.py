@@ -8,6 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Rounds of shrinking, each of four calls of the model, where each saves just enough.
 _MAX_ROUNDS = 20
 # Least saving of a round, relative to the cost, that starts another one.
@@ -48,17 +51,15 @@ class Refinement:
 
     def __init__(
         self,
-        values: NDArray[np.float64],
-        origins: NDArray[np.float64],
+        values: _Array,
+        origins: _Array,
         index: NDArray[np.intp],
         *,
-        costs: NDArray[np.float64],
-        missing_change_sizes: NDArray[np.float64],
+        costs: _Array,
+        missing_change_sizes: _Array,
         has_units: NDArray[np.bool_],
-        holds: Callable[[NDArray[np.float64], NDArray[np.intp]], NDArray[np.bool_]],
-        projected: Callable[
-            [NDArray[np.float64], NDArray[np.intp]], NDArray[np.float64]
-        ],
+        holds: Callable[[_Array, NDArray[np.intp]], NDArray[np.bool_]],
+        projected: Callable[[_Array, NDArray[np.intp]], _Array],
     ) -> None:
         self.values = values.copy()
         self.origins, self.index = origins, index
@@ -66,16 +67,13 @@ class Refinement:
         self.missing_change_sizes = missing_change_sizes
         self._holds, self._projected = holds, projected
 
-    def costs_of_changes(self) -> NDArray[np.float64]:
+    def costs_of_changes(self) -> _Array:
         """Costs of the changes, (m, n_columns)."""
         return self._costs(self.values, self.origins, slice(None))
 
     def _costs(
-        self,
-        values: NDArray[np.float64],
-        origins: NDArray[np.float64],
-        column: NDArray[np.intp] | slice,
-    ) -> NDArray[np.float64]:
+        self, values: _Array, origins: _Array, column: NDArray[np.intp] | slice
+    ) -> _Array:
         """Costs of changes of cells in some columns."""
         sizes = np.nan_to_num(np.abs(values - origins))
         sizes = np.where(self.has_units[column], sizes, sizes > 0)
@@ -84,7 +82,7 @@ class Refinement:
         return sizes * self.costs[column]
 
     def _is_gradual(
-        self, column: NDArray[np.intp], origins: NDArray[np.float64]
+        self, column: NDArray[np.intp], origins: _Array
     ) -> NDArray[np.bool_]:
         """Whether cells can move towards their origins in small steps."""
         return self.has_units[column] & ~np.isnan(origins)
@@ -165,11 +163,8 @@ class Refinement:
         self._accept_moves(point, column, holding, self._costs(holding, before, column))
 
     def _try_cells(
-        self,
-        point: NDArray[np.intp],
-        column: NDArray[np.intp],
-        cells: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        self, point: NDArray[np.intp], column: NDArray[np.intp], cells: _Array
+    ) -> tuple[_Array, NDArray[np.bool_]]:
         """Nearest possible values of single cells, and whether the condition holds."""
         if not len(point):
             return cells, np.zeros(0, dtype=bool)
@@ -184,8 +179,8 @@ class Refinement:
         self,
         point: NDArray[np.intp],
         column: NDArray[np.intp],
-        cells: NDArray[np.float64],
-        savings: NDArray[np.float64],
+        cells: _Array,
+        savings: _Array,
     ) -> None:
         """Move cells to the given values, the largest saving of each point first.
 
@@ -194,13 +189,15 @@ class Refinement:
         """
         order = np.lexsort((-savings, point))
         point, column, cells = point[order], column[order], cells[order]
+        # Rank of each move among the moves of its point.
         rank = np.arange(len(point)) - np.searchsorted(point, point)
-        # Trial i has the moves of its point up to move i.
-        moved, trials = self.values.copy(), self.values[point]
-        for turn in range(rank.max(initial=-1) + 1):
-            in_turn = rank == turn
-            moved[point[in_turn], column[in_turn]] = cells[in_turn]
-            trials[in_turn] = moved[point[in_turn]]
+        # Trial i has the moves of its point up to move i: all points make their first
+        # move, then their second, and so on.
+        values_so_far, trials = self.values.copy(), self.values[point]
+        for current_rank in range(rank.max(initial=-1) + 1):
+            moves = rank == current_rank
+            values_so_far[point[moves], column[moves]] = cells[moves]
+            trials[moves] = values_so_far[point[moves]]
         is_later = rank > 0
         holds = np.ones(len(point), dtype=bool)
         if is_later.any():

@@ -24,7 +24,7 @@ def squared(targets: _Array, predictions: _Array) -> _Array:
 
 
 def weighted_squared(targets: _Array, predictions: _Array, shares: _Array) -> _Array:
-    """Squared error, summed over outputs with shares (k,)."""
+    """Sum over outputs of squared errors, each times the output's share, (k,)."""
     errors = predictions - _align_targets(targets, predictions)
     squares = np.square(errors, out=errors)
     squares *= shares

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.statistics.grids import search_sorted
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Relative rounding of cumulated weights, with a margin.
 _ROUNDING = 1e-9
 # Values that a partition adds to the sample: enough for bins of a tenth of a percent.
@@ -31,21 +34,17 @@ _MAX_COLLECTED = 1 / 8
 class DistinctValues:
     """Distinct values in increasing order, with the summed weights of each."""
 
-    values: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    values: _Array
+    weights: _Array
 
     @classmethod
-    def of_rows(
-        cls, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> DistinctValues:
+    def of_rows(cls, values: _Array, weights: _Array) -> DistinctValues:
         """The distinct values of `values` (n,), which have no NaN."""
         distinct, codes = np.unique(values, return_inverse=True)
         sums = np.bincount(codes, weights, len(distinct))
         return cls(distinct, sums.astype(np.float64, copy=False))
 
-    def quantiles(
-        self, probabilities: NDArray[np.float64] | Sequence[float]
-    ) -> NDArray[np.float64]:
+    def quantiles(self, probabilities: _Array | Sequence[float]) -> _Array:
         """Weighted quantiles."""
         return weighted_quantile(self.values, probabilities, self.weights)
 
@@ -73,19 +72,15 @@ class BinnedColumn:
         Largest number of distinct values that are kept.
     """
 
-    edges: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    edges: _Array
+    weights: _Array
     distinct: DistinctValues | None
-    sample: NDArray[np.float64]
+    sample: _Array
     max_distinct: int
 
     @classmethod
     def of_rows(
-        cls,
-        values: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        edges: NDArray[np.float64],
-        max_distinct: int,
+        cls, values: _Array, weights: _Array, edges: _Array, max_distinct: int
     ) -> BinnedColumn:
         """The binned column of some rows, whose `values` (n,) have no NaN."""
         distinct = None
@@ -112,7 +107,7 @@ class BinnedColumn:
         return replace(self, weights=weights, distinct=distinct, sample=sample)
 
     def bins_of(
-        self, probabilities: NDArray[np.float64] | Sequence[float] | None
+        self, probabilities: _Array | Sequence[float] | None
     ) -> NDArray[np.bool_]:
         """Mask of the bins that hold the quantiles, the smallest and largest value.
 
@@ -149,10 +144,7 @@ class BinnedColumn:
 
 
 def values_in_bins(
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    edges: NDArray[np.float64],
-    bins: NDArray[np.bool_],
+    values: _Array, weights: _Array, edges: _Array, bins: NDArray[np.bool_]
 ) -> DistinctValues:
     """Distinct values (n,) in the bins of a mask."""
     inside = bins[search_sorted(edges, values)]

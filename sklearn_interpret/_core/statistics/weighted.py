@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 _EPS = np.finfo(np.float64).eps
 # Shares of a variance, and of a mean, below this are rounding errors.
 _ROUNDING = 1e-12
@@ -16,7 +19,7 @@ _ROUNDING = 1e-12
 _BLOCK = 2**19
 
 
-def shares_of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def shares_of(weights: _Array) -> _Array:
     """Weights (n,) over their sum; read-only where all are equal."""
     first = weights[:1]
     if (weights == first).all():
@@ -25,11 +28,8 @@ def shares_of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shares_of_variance(
-    variances: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    total: NDArray[np.float64],
-    mean: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    variances: _Array, sums: _Array, total: _Array, mean: _Array
+) -> _Array:
     """Covariances of summands with their total, relative to its variance: (n, k).
 
     They follow from three variances: of the summands (n, k), of the sum of each with
@@ -43,7 +43,7 @@ def shares_of_variance(
     return np.where(np.abs(shares) > _ROUNDING, shares, 0.0)
 
 
-def student_factor(degrees: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def student_factor(degrees: _Array | float) -> _Array:
     """Factor of a standard error of few degrees of freedom.
 
     With it, 1.96 standard errors to each side are Student's interval of 95 %.
@@ -51,9 +51,7 @@ def student_factor(degrees: NDArray[np.float64] | float) -> NDArray[np.float64]:
     return stdtrit(degrees, 0.975) / stdtrit(np.inf, 0.975)
 
 
-def ratio_or_zero(
-    numerator: NDArray[np.float64], denominator: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def ratio_or_zero(numerator: _Array, denominator: _Array) -> _Array:
     """A quotient of the numerator's shape, zero where the divisor is not positive."""
     zeros = np.zeros(np.shape(numerator))
     return np.divide(numerator, denominator, out=zeros, where=denominator > 0)
@@ -73,14 +71,12 @@ class Moments:
         Weighted sum of squared deviations from the mean.
     """
 
-    weight: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    m2: NDArray[np.float64]
+    weight: _Array
+    mean: _Array
+    m2: _Array
 
     @classmethod
-    def of_rows(
-        cls, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> Moments:
+    def of_rows(cls, values: _Array, weights: _Array) -> Moments:
         """Moments over the first axis of `values` (n, ...) with `weights` (n,)."""
         total = weights.sum()
         mean = np.tensordot(weights, values, axes=1) / total
@@ -90,11 +86,7 @@ class Moments:
 
     @classmethod
     def of_groups(
-        cls,
-        values: NDArray[np.float64],
-        groups: NDArray[np.integer],
-        n_groups: int,
-        weights: NDArray[np.float64],
+        cls, values: _Array, groups: NDArray[np.integer], n_groups: int, weights: _Array
     ) -> Moments:
         """Moments of `values` (n, k) within each of `n_groups` groups of rows."""
         groups = groups.astype(np.intp, copy=False)  # as bincount takes them
@@ -121,12 +113,12 @@ class Moments:
         )
 
     @property
-    def variance(self) -> NDArray[np.float64]:
+    def variance(self) -> _Array:
         """Population variance; zero where the weight is zero."""
         return self.m2 / np.where(self.weight > 0, self.weight, 1.0)
 
     @property
-    def standard_error(self) -> NDArray[np.float64]:
+    def standard_error(self) -> _Array:
         """Standard error of the mean, with the total weight as sample size.
 
         ``m2 / (W (W - 1))`` under the root; below a total weight W of two, where that
@@ -153,16 +145,12 @@ class CrossProducts:
     """
 
     weight: float
-    means: NDArray[np.float64]
-    products: NDArray[np.float64]
+    means: _Array
+    products: _Array
 
     @classmethod
     def of_rows(
-        cls,
-        columns: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        *,
-        centred: bool = True,
+        cls, columns: _Array, weights: _Array, *, centred: bool = True
     ) -> CrossProducts:
         """Products of `columns` (n, d) with `weights` (n,)."""
         total, means = weights.sum(), np.zeros(columns.shape[1])
@@ -220,19 +208,19 @@ class Averages:
         return cls(moments, k)
 
     @classmethod
-    def of_means(cls, means: Sequence[NDArray[np.float64]], weight: float) -> Averages:
+    def of_means(cls, means: Sequence[_Array], weight: float) -> Averages:
         """Averages without errors, from means (n_points, k)."""
         total = np.asarray(weight)
         moments = [Moments(total, mean, np.zeros_like(mean)) for mean in means]
         return cls(moments, means[0].shape[1] if means else 0, with_errors=False)
 
     @property
-    def means(self) -> list[NDArray[np.float64]]:
+    def means(self) -> list[_Array]:
         """Means at the points of each grid, (n_points, k)."""
         return [moments.mean[:, : self.n_outputs] for moments in self.moments]
 
     @property
-    def standard_errors(self) -> list[NDArray[np.float64]]:
+    def standard_errors(self) -> list[_Array]:
         """Standard errors at the points of each grid, (n_points, k or 2 k)."""
         return [moments.standard_error for moments in self.moments]
 
@@ -255,9 +243,7 @@ class RowMoments:
     """
 
     def __init__(
-        self,
-        weights: NDArray[np.float64],
-        masses: Sequence[NDArray[np.float64] | None] | None = None,
+        self, weights: _Array, masses: Sequence[_Array | None] | None = None
     ) -> None:
         self.weights, self.masses = weights, masses
 
@@ -266,7 +252,7 @@ class RowMoments:
         grid: int,
         index: NDArray[np.intp],
         points: NDArray[np.intp],
-        values: NDArray[np.float64],
+        values: _Array,
     ) -> Moments:
         """Moments of values (m, n_points, k) of the rows `index`, at a grid."""
         masses = None if self.masses is None else self.masses[grid]
@@ -277,10 +263,10 @@ class RowMoments:
 
 
 def weighted_quantile(
-    values: NDArray[np.float64],
-    probabilities: NDArray[np.float64] | Sequence[float],
-    weights: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    values: _Array,
+    probabilities: _Array | Sequence[float],
+    weights: _Array | None = None,
+) -> _Array:
     """Inverse of the weighted empirical distribution function.
 
     Values (n,) are finite, weights positive, None for equal ones. A probability k / K
@@ -290,10 +276,10 @@ def weighted_quantile(
 
 
 def averaged_quantile(
-    values: NDArray[np.float64],
-    probabilities: NDArray[np.float64] | Sequence[float],
-    weights: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    values: _Array,
+    probabilities: _Array | Sequence[float],
+    weights: _Array | None = None,
+) -> _Array:
     """Quantiles, the mean of two values where the distribution function is flat.
 
     The quantile of 1/2 is the usual median. Values and weights are those of
@@ -304,10 +290,8 @@ def averaged_quantile(
 
 
 def _quantile_ends(
-    values: NDArray[np.float64],
-    probabilities: NDArray[np.float64] | Sequence[float],
-    weights: NDArray[np.float64] | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    values: _Array, probabilities: _Array | Sequence[float], weights: _Array | None
+) -> tuple[_Array, _Array]:
     """Lowest and highest value at which the distribution function has probabilities."""
     # As a float, n (k / K) may differ from the exact number by a few last bits.
     slack, n_rows = 4 * _EPS, len(values)
@@ -328,7 +312,7 @@ def _quantile_ends(
     return values[np.maximum(low, 0)], values[np.minimum(high, n_rows - 1)]
 
 
-def known_moments(values: NDArray[np.float64], weights: NDArray[np.float64]) -> Moments:
+def known_moments(values: _Array, weights: _Array) -> Moments:
     """Moments over the first axis of `values` (n, ...), NaN left out."""
     observed = np.isfinite(values)
     if observed.all():

@@ -86,20 +86,21 @@ class TreeComponents:
         leaf, conditions = paths.conditions_of(leaves)
         on_path = np.zeros((len(leaves), paths.n_players), dtype=bool)
         on_path[leaf, paths.player[conditions]] = True
+        # Paths with the same players count once.
         columns, _ = _distinct_columns(np.packbits(on_path, axis=1).T.astype(np.intp))
         octets = columns.T.astype(np.uint8)
         on_path = np.unpackbits(octets, axis=1, count=paths.n_players).astype(bool)
         sets: list[tuple[int, ...]] = []
         # Sets of one size, and the paths that hold all of their players.
-        last: list[tuple[tuple[int, ...], NDArray[np.bool_]]] = [((), on_path)]
+        sets_of_size: list[tuple[tuple[int, ...], NDArray[np.bool_]]] = [((), on_path)]
         for _ in range(self.max_order):
-            last = [
+            sets_of_size = [
                 ((*players, player), leaf_paths[leaf_paths[:, player]])
-                for players, leaf_paths in last
+                for players, leaf_paths in sets_of_size
                 for player in np.flatnonzero(leaf_paths.any(axis=0)).tolist()
                 if not players or player > players[-1]
             ]
-            sets += [players for players, _ in last]
+            sets += [players for players, _ in sets_of_size]
         return sets
 
     @cached_property
@@ -183,28 +184,34 @@ def _conjunctions_of_leaves(
 
 
 def _leaf_weights(game: Game, leaves: NDArray[np.intp], max_order: int) -> _LeafWeights:
-    """Nonzero weights of leaves with equally many conditions."""
+    """Nonzero weights of leaves with equally many conditions, d."""
     conditions = game.paths.conditions_by_slot(leaves)
     d = len(conditions)
-    subsets = [s for size in range(max_order + 1) for s in combinations(range(d), size)]
-    shares = game.shares_without(leaves, subsets)
-    positions = {subset: position for position, subset in enumerate(subsets)}
-    pairs = [
+    # Sets of slots, which stand for U and for T, and q(T) of each leaf.
+    slot_sets = [
+        slots for size in range(max_order + 1) for slots in combinations(range(d), size)
+    ]
+    shares = game.shares_without(leaves, slot_sets)
+    positions = {slots: position for position, slots in enumerate(slot_sets)}
+    terms = [
         (positions[union], positions[subset], (-1.0) ** (len(union) - len(subset)))
-        for union in subsets[1:]
+        for union in slot_sets[1:]
         for size in range(len(union) + 1)
         for subset in combinations(union, size)
     ]
-    union, subset, sign = map(np.array, zip(*pairs, strict=True))
-    pair, leaf = np.nonzero(shares[subset])
-    union, subset = union[pair], subset[pair]
-    slots = np.array([[*s, *[d] * (max_order - len(s))] for s in subsets]).T
-    n = game.paths.n_players
-    players = np.vstack([game.paths.player[conditions], np.full(len(leaves), n)])
+    union, subset, sign = map(np.array, zip(*terms, strict=True))
+    # One weight for each term of a leaf whose q(T) is not zero.
+    term, leaf = np.nonzero(shares[subset])
+    union, subset = union[term], subset[term]
+    weights = (sign[term] * shares[subset, leaf]) * game.ensemble.value[leaves[leaf]].T
+    # Smaller sets are filled up with slot d, which has no player and the root as node.
+    padded_slots = np.array([[*s, *[d] * (max_order - len(s))] for s in slot_sets]).T
+    no_player = np.full(len(leaves), game.paths.n_players)
+    players = np.vstack([game.paths.player[conditions], no_player])
     nodes = np.vstack([conditions, np.zeros(len(leaves), dtype=conditions.dtype)])
-    weight = (sign[pair] * shares[subset, leaf]) * game.ensemble.value[leaves[leaf]].T
-    players = np.sort(players[slots[:, union], leaf], axis=0)
-    return _LeafWeights(players, nodes[slots[:, subset], leaf], weight)
+    players_of_union = np.sort(players[padded_slots[:, union], leaf], axis=0)
+    nodes_of_subset = nodes[padded_slots[:, subset], leaf]
+    return _LeafWeights(players_of_union, nodes_of_subset, weights)
 
 
 def _distinct_columns(

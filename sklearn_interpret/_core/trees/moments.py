@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
 # leave the caches. Numbers of all tables (4 MB), and distributions:
 _MOST_NUMBERS = 2**19
@@ -44,9 +47,7 @@ _MOST_SPLITS = 2**17
 _LEAST = np.finfo(np.float64).tiny
 
 # Function of amounts (m, n_points): sums at places, and sums of missing values.
-_Sums = Callable[
-    [NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64] | float]
-]
+_Sums = Callable[[_Array], tuple[_Array, _Array | float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +66,10 @@ class ProductMoments:
         Variances of the statistics.
     """
 
-    mean: NDArray[np.float64]
-    covariance: NDArray[np.float64]
-    statistic: NDArray[np.float64]
-    variance: NDArray[np.float64]
+    mean: _Array
+    covariance: _Array
+    statistic: _Array
+    variance: _Array
 
 
 class _Table(NamedTuple):
@@ -77,8 +78,8 @@ class _Table(NamedTuple):
     The amounts are shares :math:`P`, or shares times centred statistics, :math:`s_j`.
     """
 
-    at_places: NDArray[np.float64]  # (n_places, m)
-    missing: NDArray[np.float64]  # (n_moved + 1, m): sums of missing values, by player
+    at_places: _Array  # (n_places, m)
+    missing: _Array  # (n_moved + 1, m): sums of missing values, by player
 
 
 class TreeProducts:
@@ -109,8 +110,8 @@ class TreeProducts:
     def __init__(
         self,
         ensemble: TreeEnsemble,
-        values: NDArray[np.float64],
-        base: NDArray[np.float64],
+        values: _Array,
+        base: _Array,
         moved_features: list[MovedFeatures],
     ) -> None:
         # Trees that are a single leaf add to every output.
@@ -129,9 +130,7 @@ class TreeProducts:
             for roots in _roots_of_blocks(ensemble, most_splits)
         ]
 
-    def moments(
-        self, shares: list[NDArray[np.float64]], statistics: list[NDArray[np.float64]]
-    ) -> ProductMoments:
+    def moments(self, shares: list[_Array], statistics: list[_Array]) -> ProductMoments:
         """Moments of the response over products of distributions.
 
         Parameters
@@ -183,14 +182,14 @@ class _CentredStatistics(NamedTuple):
     """Moments of a player's statistic, for some distributions (c,)."""
 
     rows: slice  # which of the distributions
-    shares: NDArray[np.float64]  # (c, n_points)
-    amounts: NDArray[np.float64]  # (c, n_points): shares times centred statistics
-    mean: NDArray[np.float64]  # (c,)
-    variance: NDArray[np.float64]  # (c,)
+    shares: _Array  # (c, n_points)
+    amounts: _Array  # (c, n_points): shares times centred statistics
+    mean: _Array  # (c,)
+    variance: _Array  # (c,)
 
 
 def _centre_statistics(
-    shares: NDArray[np.float64], statistics: NDArray[np.float64]
+    shares: _Array, statistics: _Array
 ) -> Iterator[_CentredStatistics]:
     """Moments of statistics under shares (m, n_points), some at a time."""
     m, n_points = shares.shape
@@ -214,7 +213,7 @@ class _Block:
     def __init__(
         self,
         ensemble: TreeEnsemble,
-        values: NDArray[np.float64],
+        values: _Array,
         tables: _SplitTables,
         roots: NDArray[np.intp],
         n_moved: int,
@@ -253,11 +252,7 @@ class _Block:
         self._n_roots = len(roots)
 
     def add(
-        self,
-        chances: _Table,
-        centred: _Table,
-        mean: NDArray[np.float64],
-        covariance: NDArray[np.float64],
+        self, chances: _Table, centred: _Table, mean: _Array, covariance: _Array
     ) -> None:
         """Add the trees' means to `mean` (k, m), and to `covariance` (k, n_moved, m).
 
@@ -274,9 +269,7 @@ class _Block:
         for output, of_splits in enumerate(covariances):
             covariance[output] += self._by_player @ of_splits
 
-    def _look_up(
-        self, table: _Table
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _look_up(self, table: _Table) -> tuple[_Array, _Array, _Array]:
         """Sums (n_splits, m) of amounts that reach splits, that go left, and right."""
         low, middle, high = (
             table.at_places.take(places, axis=0)
@@ -294,11 +287,7 @@ class _Block:
         return reached, left, right
 
     def _go_down(
-        self,
-        shares: NDArray[np.float64],
-        left: NDArray[np.float64],
-        right: NDArray[np.float64],
-        gain: NDArray[np.float64],
+        self, shares: _Array, left: _Array, right: _Array, gain: _Array
     ) -> None:
         """Multiply `gain` (n_splits, m) in place by P / a_q, as in the formulas."""
         chances = np.ones((self._n_roots, gain.shape[1]))
@@ -311,12 +300,7 @@ class _Block:
             np.multiply(chances, right[level.splits], out=children[n:])
             chances = children.take(level.inner, axis=0)
 
-    def _go_up(
-        self,
-        ratio: NDArray[np.float64],
-        gain: NDArray[np.float64],
-        mean: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def _go_up(self, ratio: _Array, gain: _Array, mean: _Array) -> _Array:
         """Add the means of the trees to `mean`; covariances by split, (k, n_splits, m).
 
         `ratio` is a_l / a_q; differences are taken between the means of the children.
@@ -361,7 +345,7 @@ class _Level:
     inner: NDArray[np.intp]
     left: NDArray[np.intp]
     right: NDArray[np.intp]
-    leaves: NDArray[np.float64]
+    leaves: _Array
 
 
 def _roots_of_blocks(
@@ -443,9 +427,7 @@ class _SplitTables:
         missing = np.zeros((len(self._moved_features) + 1, m))
         return _Table(np.empty((self.n_places, m)), missing)
 
-    def fill(
-        self, table: _Table, player: int, amounts: NDArray[np.float64], rows: slice
-    ) -> None:
+    def fill(self, table: _Table, player: int, amounts: _Array, rows: slice) -> None:
         """Write sums of amounts (c, n_points) to a player's places, for `rows` of m."""
         if player in self._sums:
             places, sums = self._sums[player]
@@ -487,10 +469,11 @@ class _SplitTables:
         trees = self._ensemble
         codes = self._moved_features[player].codes[:, 0].astype(np.intp)
         order = np.argsort(codes, kind="stable")
-        values = codes[order]
-        n_known = np.searchsorted(values, trees.split_codes.missing[feature])
-        ends = np.flatnonzero(np.diff(values[:n_known], append=-1))
-        self._set_places(splits, values[ends])
+        sorted_codes = codes[order]
+        n_known = np.searchsorted(sorted_codes, trees.split_codes.missing[feature])
+        # The last point of each known code: there is a place behind each.
+        ends = np.flatnonzero(np.diff(sorted_codes[:n_known], append=-1))
+        self._set_places(splits, sorted_codes[ends])
         if n_known < len(codes):
             meets_left = self._with_missing[trees.left[splits]]
             meets_right = self._with_missing[trees.right[splits]]
@@ -502,15 +485,17 @@ class _SplitTables:
 
     def _set_places(self, splits: NDArray[np.intp], values: NDArray[np.intp]) -> None:
         """Set the places of splits, among the codes of values that are not missing."""
-        low, high = self._intervals
+        lowest, highest = self._intervals
+        # Codes that meet the player's conditions above the split; all without any.
         previous = self._paths.previous[self._ensemble.left[splits]]
-        low = np.where(previous < 0, 0, low[previous])
-        low = np.searchsorted(values, low, "left")
-        high = np.where(previous < 0, np.iinfo(np.intp).max, high[previous])
-        high = np.searchsorted(values, high, "right")
+        has_none = previous < 0
+        lowest = np.where(has_none, 0, lowest[previous])
+        highest = np.where(has_none, np.iinfo(np.intp).max, highest[previous])
+        low = np.searchsorted(values, lowest, "left")
+        high = np.searchsorted(values, highest, "right")
         high = np.maximum(low, high)  # where no code is between them
-        middle = self._ensemble.split_codes.rank[splits]
-        middle = np.clip(np.searchsorted(values, middle, "right"), low, high)
+        rank = self._ensemble.split_codes.rank[splits]
+        middle = np.clip(np.searchsorted(values, rank, "right"), low, high)
         self.low[splits] = self.n_places + low
         self.middle[splits] = self.n_places + middle
         self.high[splits] = self.n_places + high
@@ -545,16 +530,18 @@ class _SplitTables:
         trees = self._ensemble
         within = np.ones_like(lefts)
         previous = self._paths.previous[trees.left[splits]]
-        row = np.zeros(trees.n_nodes, dtype=np.intp)
-        row[splits] = np.arange(len(splits))
+        position = np.zeros(trees.n_nodes, dtype=np.intp)
+        position[splits] = np.arange(len(splits))
+        # Top down: the points of the player's split above that go to the same side.
         below = np.flatnonzero(previous >= 0)
         depth = trees.depth[splits[below]]
         for level in np.unique(depth):
             selected = below[depth == level]
-            parents = trees.parents[previous[selected]]
-            is_left = trees.left[parents] == previous[selected]
-            stays = lefts[row[parents]] == is_left[:, None]
-            within[selected] = within[row[parents]] & stays
+            upper_splits = trees.parents[previous[selected]]
+            upper = position[upper_splits]
+            is_left = trees.left[upper_splits] == previous[selected]
+            same_side = lefts[upper] == is_left[:, None]
+            within[selected] = within[upper] & same_side
         return within
 
 
@@ -562,8 +549,8 @@ def _number_sums(
     order: NDArray[np.intp] | None,
     ends: NDArray[np.intp],
     n_known: int,
-    amounts: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    amounts: _Array,
+) -> tuple[_Array, _Array]:
     """Sums of amounts (m, n_points) up to each place, and over missing values."""
     if order is not None:
         amounts = amounts.take(order, axis=1)
@@ -571,9 +558,7 @@ def _number_sums(
     return table, amounts[:, n_known:].sum(axis=1)
 
 
-def _set_sums(
-    matrix: csr_array, amounts: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
+def _set_sums(matrix: csr_array, amounts: _Array) -> tuple[_Array, float]:
     """Sums of amounts (m, n_points) over sets of points; none is missing."""
     return matrix @ np.ascontiguousarray(amounts.T), 0.0
 

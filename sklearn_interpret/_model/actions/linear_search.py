@@ -79,9 +79,8 @@ class _ColumnEffect(NamedTuple):
 
     slopes: NDArray[np.float64] | None  # of numbers, (k,)
     levels: NDArray[np.float64] | None  # of categories: value at each, (n_levels, k)
-    errors: NDArray[
-        np.float64
-    ]  # per unit of a number, or of the value at a level, (k,)
+    # Per unit of a number, or of the value at a level, (k,).
+    errors: NDArray[np.float64]
 
 
 class _Move(NamedTuple):

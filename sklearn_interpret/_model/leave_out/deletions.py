@@ -95,7 +95,7 @@ def are_row_wise(
     for step in steps:
         if not _is_unchanged(step, X, deleted):
             return False
-        X = X if isinstance(step, str) else step.transform(X)
+        X = X if isinstance(step, str) else step.transform(X)  # "passthrough"
     # A function may see all rows: half of them are then transformed in another way.
     half = rows.sliced(slice((rows.n_rows + 1) // 2))
     transformed_rows = numbers_of(transform_by_steps(steps, rows.native))

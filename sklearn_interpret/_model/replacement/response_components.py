@@ -181,23 +181,23 @@ class ComponentsOfCoalitions:
 
     def _of_block(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components and predictions of a few rows."""
-        played, n_rows = self._game.play(rows), rows.n_rows
+        row_games, n_rows = self._game.games_of_rows(rows), rows.n_rows
         coalitions = np.zeros(
             (len(self._coalitions), len(self._game.players)), dtype=bool
         )
         for coalition, players in zip(coalitions, self._coalitions, strict=True):
             coalition[list(players)] = True
         index = np.repeat(np.arange(n_rows), len(coalitions))
-        values = played.coalition_values(index, np.tile(coalitions, (n_rows, 1)))
+        values = row_games.coalition_values(index, np.tile(coalitions, (n_rows, 1)))
         values = values.reshape(n_rows, len(coalitions), len(self._game.base_values))
-        everybody = played.predictions[:, None]
+        everybody = row_games.predictions[:, None]
         nobody = np.broadcast_to(self._game.base_values, everybody.shape)
         by_term = self._by_term(np.concatenate([nobody, values, everybody], axis=1))
         components = np.zeros((n_rows, len(self.sets), by_term.shape[-1]))
         for term, matrix in enumerate(self._matrices):
             for output in range(by_term.shape[-1]):
                 components[:, :, output] += by_term[:, :, term, output] @ matrix.T
-        return components, self._by_term(played.predictions).sum(axis=-2)
+        return components, self._by_term(row_games.predictions).sum(axis=-2)
 
 
 @dataclass(frozen=True)

@@ -105,9 +105,9 @@ class CoalitionGame:
                 CostlyInspectionWarning,
             )
 
-    def play(self, rows: Rows) -> PlayedRows:
-        """The game of the players of some `Rows`, which are to be explained."""
-        return PlayedRows(self, rows)
+    def games_of_rows(self, rows: Rows) -> RowGames:
+        """The games of some rows that are to be explained: one game for each row."""
+        return RowGames(self, rows)
 
     def columns(self, coalitions: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
@@ -126,8 +126,8 @@ class CoalitionGame:
         return np.einsum("mbk,b->mk", responses, self._background_weights[block])
 
 
-class PlayedRows:
-    """Rows whose players form coalitions.
+class RowGames:
+    """The games of some rows, whose values are asked of the model together.
 
     Attributes
     ----------

@@ -247,8 +247,8 @@ class Sample:
             Depends neither on the order of the rows nor on how weights and copies
             share the same total.
         """
-        all_columns = range(self.rows.n_columns) if columns is None else columns
-        codes = [self.rows.encode_column(j)[0] for j in all_columns]
+        compared = range(self.rows.n_columns) if columns is None else columns
+        codes = [self.rows.encode_column(j)[0] for j in compared]
         targets = self.y.reshape(len(self.y), -1).T
         codes += [np.unique(output, return_inverse=True)[1] for output in targets]
         _, first_copies, copies = np.unique(

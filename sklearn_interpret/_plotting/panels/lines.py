@@ -380,9 +380,9 @@ class LinePanel:
         """Space that the panel needs."""
         if not self.across:
             return Slot(below, self.has_bar, level_inches(self.level_texts))
-        side = level_side_inches(self.level_texts, NAME_LENGTH)
+        level_width = level_side_inches(self.level_texts, NAME_LENGTH)
         height = levels_height(len(self.level_texts))
-        return Slot(below, self.has_bar, side=side, height=height)
+        return Slot(below, self.has_bar, level_width=level_width, height=height)
 
     @property
     def dates(self) -> np.dtype[Any] | None:
@@ -638,9 +638,11 @@ class SurfacePanel:
 
     def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
-        ticks, side = level_inches(self._level_texts(0)), self._level_texts(1)
-        width = level_side_inches(side, NAME_LENGTH)
-        return Slot(below, True, ticks, width, levels_height(len(side)))
+        x_texts, y_texts = self._level_texts(0), self._level_texts(1)
+        level_height = level_inches(x_texts)
+        level_width = level_side_inches(y_texts, NAME_LENGTH)
+        height = levels_height(len(y_texts))
+        return Slot(below, True, level_height, level_width, height)
 
     def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""

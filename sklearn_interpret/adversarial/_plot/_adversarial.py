@@ -321,7 +321,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
     def _titles(self, row: int, indices: NDArray[np.intp]) -> list[list[str]]:
         """Lines above each image; answers stand above the row and the result."""
-        row_lines, result_lines = [self._of_row("image")], ["result"]
+        row_lines, result_lines = [self._append_row_name("image")], ["result"]
         if self._failure_lines(row, indices):
             result_lines = [f"result ({self.explanation.status[row]})"]
         if self.explanation.original_predictions is not None:

@@ -232,7 +232,7 @@ class AnchorsDisplay(FeaturesDisplay):
             number_text(explanation.coverage[row]),
         ]
         label = response_label("prediction", target_name=self.target_name)
-        label = self._of_row(label)
+        label = self._append_row_name(label)
         lines = [f"{label}: {value_text(explanation.answers[row])}"]
         lines.append("precision {} ({} to {}), coverage {}".format(*numbers))
         if explanation.status[row] != "found":

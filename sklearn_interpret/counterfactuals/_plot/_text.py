@@ -179,7 +179,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
         else:
             reasons = explanation.status[row], explanation.reasons[row]
             last_line = ": ".join(filter(None, reasons))
-        lines = [f"{self._of_row(heading)}: {' → '.join(answers)}"]
+        lines = [f"{self._append_row_name(heading)}: {' → '.join(answers)}"]
         if responses is not None:
             label, numbers = responses
             numbers = [number_text(x) for x in numbers[: len(answers)]]

@@ -156,7 +156,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         return super()._parameter_names() - unused
 
     @classmethod
-    def _of_models(
+    def _plot_models(
         cls,
         models: dict[str, BaseEstimator],
         data: Data,
@@ -165,7 +165,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         **params: Any,
     ) -> Self:
         folds = {"estimator": list(models.values())}
-        return cls._of_folds(folds, data, params, names, ax, models=list(models))
+        return cls._plot_folds(folds, data, params, names, ax, models=list(models))
 
     @classmethod
     def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:

@@ -174,11 +174,11 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         takers.append(Taker(keyword_names(cls.plot), cls.plot))
         if method == "from_estimators":
             choices = Taker(cls._choices - {"methods"}, cls._from_inspector)
-            return [choices, Taker({"effect"}, cls._of_models), *takers]
+            return [choices, Taker({"effect"}, cls._plot_models), *takers]
         return [Taker(cls._choices, cls._from_inspector), *takers]
 
     @classmethod
-    def _of_estimator(
+    def _plot_estimator(
         cls,
         estimator: Any,
         data: Data,
@@ -198,7 +198,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         return cls._draw_comparison([estimator], data, params, names, ax)
 
     @classmethod
-    def _of_folds(
+    def _plot_folds(
         cls,
         cv_results: Mapping[str, Any],
         data: Data,
@@ -214,7 +214,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         )
 
     @classmethod
-    def _of_models(
+    def _plot_models(
         cls,
         models: dict[str, BaseEstimator],
         data: Data,

@@ -14,7 +14,7 @@ from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order
 from sklearn_interpret._plotting.axes import Slot
 from sklearn_interpret._plotting.colours import colours
-from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.displays import Display, SplitParams
 from sklearn_interpret._plotting.labels import NAME_WIDTH, lines_of, literal
 from sklearn_interpret._plotting.panels.displays import (
     PanelDisplay,
@@ -160,14 +160,12 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         return super()._parameter_names() - {"features"}
 
     @classmethod
-    def _split_params(
-        cls, params: dict[str, Any], fitted: bool
-    ) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
-        parameters, choices, plot_kwargs = super()._split_params(params, fitted)
-        feature = choices.get("feature")
+    def _split_params(cls, params: dict[str, Any], fitted: bool) -> SplitParams:
+        split = super()._split_params(params, fitted)
+        feature = split.choices.get("feature")
         if not (fitted or feature is None or params.get("joint")):
-            parameters["features"] = [feature]
-        return parameters, choices, plot_kwargs
+            split.inspector["features"] = [feature]
+        return split
 
     @classmethod
     def _from_inspector(

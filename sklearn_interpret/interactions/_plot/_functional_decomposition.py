@@ -71,7 +71,7 @@ class SharePanel:
     def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
         height = TEXT_HEIGHT + ROW_HEIGHT * len(self.names)
-        return Slot(below, side=TEXT_WIDTH, height=height)
+        return Slot(below, level_width=TEXT_WIDTH, height=height)
 
     def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; the bars are kept."""

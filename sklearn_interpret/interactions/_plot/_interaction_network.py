@@ -171,7 +171,7 @@ class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
             return f"Share of variance\n{self._full_response_label()}"
         index = self.explanation.index
         quantity = "Component" if index == "component" else index
-        return f"{quantity}\n{self._of_row(self._full_response_label())}"
+        return f"{quantity}\n{self._append_row_name(self._full_response_label())}"
 
     def to_frame(self) -> Any:
         """All numbers drawn, as a DataFrame, the strongest first.

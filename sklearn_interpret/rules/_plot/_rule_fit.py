@@ -118,7 +118,7 @@ class RuleFitDisplay(DisplayMixin):
         model, _ = model_within(estimator, kinds, cls.__name__)
         entries = [*model.rules_, *model.linear_terms_]
         display = cls(
-            list(map(model._name, entries)),
+            list(map(model._rule_text, entries)),
             [entry.coef for entry in entries],
             [entry.importance for entry in entries],
             model.feature_importances_,

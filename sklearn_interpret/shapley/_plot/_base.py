@@ -57,18 +57,18 @@ class ShapleyDisplay(ExplanationDisplay):
         """The column of the values in tables."""
         return self.explanation.value_name.lower().replace(" ", "_")
 
-    def _rows(self) -> Explanation:
-        """The rows that are drawn, for one output."""
+    def _drawn_explanation(self) -> Explanation:
+        """The explanation of the rows that are drawn, for one output."""
         return self._one_output()[self._positions()]
 
-    def _entries(
-        self, members: list[tuple[int, ...]], *, whole: bool = False
+    def _entry_texts(
+        self, members: list[tuple[int, ...]], *, in_full: bool = False
     ) -> list[str]:
-        """Features that act together, and their values in the one row drawn."""
+        """Names of features that act together, with their values in the drawn row."""
         # The decimals of a value depend on all rows of the explanation.
         reader, (row,) = FeatureReader(self.explanation), self._positions()
         return [
-            reader.joint_entry_text(features, row, in_full=whole)
+            reader.joint_entry_text(features, row, in_full=in_full)
             for features in members
         ]
 

@@ -132,7 +132,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             highlighted = paths.positions(highlight)
         selected, contributions, names = strongest_features(explanation, max_entries)
         if paths.row is not None:
-            names[: len(selected)] = self._entries([(j,) for j in selected])
+            names[: len(selected)] = self._entry_texts([(j,) for j in selected])
         ax = self._take_axes(ax, (7.0, row_height(len(names))))
         levels = _cumulate_contributions(explanation.base_values, contributions)
         self._draw_paths(ax, levels, paths, highlighted, line_kw)
@@ -145,7 +145,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         else:
             response = self._response()
         note = "lines lead from the base value, below, to f(x), on top"
-        response = response if paths.row is None else self._of_row(response)
+        response = response if paths.row is None else self._append_row_name(response)
         label = literal(f"{shorten(response, 60)}\n({note})")
         finish_rows(ax, label, hidden=("top", "right", "left"))
         return self
@@ -232,7 +232,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
                 feature_names=row.feature_names,
             )
             return Paths(outputs, list(row.output_names), row, by_output=True)
-        rows = self._rows()
+        rows = self._drawn_explanation()
         only_row = rows if len(rows) == 1 else None
         names = np.asarray(self._row_names)[positions].tolist()
         return Paths(rows, names, only_row, by_output=False)

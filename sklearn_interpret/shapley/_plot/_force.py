@@ -149,7 +149,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self : object
             The display.
         """
-        explanation = self._rows()
+        explanation = self._drawn_explanation()
         self.row_order_ = self._row_order(explanation)
         selected, contributions, _ = strongest_features(explanation, max_entries)
         is_one_row = len(explanation) == 1
@@ -184,12 +184,12 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self.ups_, self.downs_ = draw_signed_arrows(
             ax, far, near, heights, ARROW_HEIGHT, 0.008 * span, style, notched=True
         )
-        names = _add_others(self._entries([(j,) for j in selected]), explanation)
+        names = _add_others(self._entry_texts([(j,) for j in selected]), explanation)
         lowest = self._name_pushes(ax, (far + near) / 2, pushes, names)
         highest = self._mark_ends(ax, prediction, base, high - low)
         ax.set_ylim(lowest - 0.45, highest + 0.5)
         ax.set_yticks([])
-        ax.set_xlabel(literal(shorten(self._of_row(self._response()), 60)))
+        ax.set_xlabel(literal(shorten(self._append_row_name(self._response()), 60)))
         ax.spines[["top", "right", "left"]].set_visible(False)
         self.legend_: Legend | None = sign_legend(
             ax, "raises the prediction", "lowers the prediction"
@@ -212,10 +212,8 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         alpha = 0.6 if text_on(paper(ax)) == "black" else 1.0
         for k in np.flatnonzero(lines != NO_LINE):
             (colour,) = sign_colours(pushes[[k]])
-            colour, y = (
-                stand_out(colour, ax, READ),
-                FIRST_LINE - LINE_HEIGHT * lines[k],
-            )
+            colour = stand_out(colour, ax, READ)
+            y = FIRST_LINE - LINE_HEIGHT * lines[k]
             line_x = [centres[k], centres[k], text_centres[k]]
             line_y = [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18]
             line_style: Style = {"linewidth": 0.9, "alpha": alpha, "zorder": 1}
@@ -237,7 +235,8 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         ]
         lines, text_centres = _place_labels(ax, ends, texts, 2)
         heights, end_lines = END_NAMES_HEIGHT + LINE_HEIGHT * lines, []
-        for k, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
+        end_styles = (ink(ax), "-"), (shade(ax, 0.65), "--")
+        for k, (colour, dashes) in enumerate(end_styles):
             line_style: Style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
             y = [-ARROW_HEIGHT / 2, heights[k]]
             end_lines += ax.plot([ends[k]] * 2, y, color=colour, **line_style)

@@ -114,7 +114,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         self : object
             The display.
         """
-        explanation = self._rows()
+        explanation = self._drawn_explanation()
         self.row_order_ = self._row_order(explanation)
         ordered = explanation[self.row_order_]
         selected, contributions, names = strongest_features(ordered, max_entries)

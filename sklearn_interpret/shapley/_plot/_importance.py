@@ -137,11 +137,11 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
-        explanation_taker = Taker(cls._choice_names(), cls._of_explanation)
+        explanation_taker = Taker(cls._choice_names(), cls._make_display)
         return [explanation_taker, *super()._takers(method)]
 
     @classmethod
-    def _of_explanation(  # type: ignore[override]  # it has choices of its own
+    def _make_display(  # type: ignore[override]  # it has choices of its own
         cls, explanation: Any, *, target: Any = None, response_name: str | None = None
     ) -> Self:
         """The display of an explanation.

@@ -95,7 +95,7 @@ class OrderedRowsDisplay(ShapleyDisplay):
             "base_value", "prediction", "feature", "value" (in the data, where there is
             one) and "shapley_value" (or what the explanation calls its values).
         """
-        explanation = self._rows()
+        explanation = self._drawn_explanation()
         order = getattr(self, "row_order_", None)
         if order is None:  # clustering takes time, and is done once
             order = self._row_order(explanation)

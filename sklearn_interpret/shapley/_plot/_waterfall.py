@@ -99,7 +99,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
     """
 
     def _one_row(self) -> Explanation:
-        explanation = self._rows()
+        explanation = self._drawn_explanation()
         if len(explanation) > 1:
             raise ValueError(
                 f"The explanation has {len(explanation)} rows: choose one by row=, "
@@ -140,7 +140,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         self.errors_ = self._draw_errors(ax, steps)
         self._mark_ends(ax, explanation, np.ptp([*steps.starts, *steps.ends]))
         self._move_crossed_labels(ax, steps)
-        label = shorten(self._of_row(self._response()), 60)
+        label = shorten(self._append_row_name(self._response()), 60)
         if self.errors_ is not None:
             label += "\n(thin lines: two standard errors to each side)"
         finish_rows(ax, literal(label), hidden=("top", "right", "left"))
@@ -158,7 +158,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         else:
             downwards = False
             members, remaining = _steps_by_strength(explanation, max_entries)
-        names = self._entries(members, whole=True)
+        names = self._entry_texts(members, in_full=True)
         if downwards:
             names = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
         errors = _step_errors(explanation, members)

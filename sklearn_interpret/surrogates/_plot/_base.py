@@ -199,7 +199,7 @@ class LocalDisplay(OneRowDisplay):
             array = getattr(self.explanation, field)
             return [] if array is None else [text(np.ravel(array[row])[output])]
 
-        response = self._of_row(self._response(output))
+        response = self._append_row_name(self._response(output))
         first_line = [shorten(response, self._most_letters)]
         first_line += texts_of("predictions", number_text)
         second_line = texts_of(

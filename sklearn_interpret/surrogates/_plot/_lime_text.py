@@ -12,7 +12,11 @@ from sklearn_interpret._model.rows.texts import as_texts
 from sklearn_interpret._plotting.axes import axes_inches, take_stacks
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.labels import shorten
-from sklearn_interpret._plotting.text_layout import Passage, settle_layout, title_text
+from sklearn_interpret._plotting.text_layout import (
+    Passage,
+    settle_layout,
+    write_plain_title,
+)
 from sklearn_interpret.surrogates._lime_text import LimeText, TextExplanation, highlight
 from sklearn_interpret.surrogates._plot._base import LocalDisplay, largest_weight
 
@@ -151,7 +155,7 @@ class LimeTextDisplay(LocalDisplay):
         bar_kwargs |= {"names": plain.replace_undrawable, "fonts": plain.families}
         self._draw_bars(self.axes_[1], outputs, words, bar_kw, **bar_kwargs)
         for upper, output in zip(self.axes_[0], outputs, strict=True):
-            title_text(upper, self._title(row, output))
+            write_plain_title(upper, self._title(row, output))
         settle_layout(self.figure_)
         largest = largest_weight(words)
 

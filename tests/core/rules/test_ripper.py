@@ -74,7 +74,8 @@ def test_rules_that_save_no_bits_are_left_out():
     codes = np.arange(200) // 100
     own = search([codes, np.arange(200) % 50], codes == 0)
     good, repeated, odd = (
-        own._measure([condition]) for condition in ((0, 0, 0), (0, 0, 0), (1, 7, 7))
+        own._measure_rule([condition])
+        for condition in ((0, 0, 0), (0, 0, 0), (1, 7, 7))
     )
     kept, bits = own._drop_useless([good, repeated, odd])
     assert [rule.rule for rule in kept] == [[(0, 0, 0)]]

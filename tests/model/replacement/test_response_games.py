@@ -59,10 +59,10 @@ def test_values_are_weighted_means_over_the_background(kind, working_memory):
     players = [(2,), (0, 4), (1,), (3,)]
     with config_context(working_memory=working_memory):
         model, game = made(kind(background), players, weights)
-        played = game.play(as_rows(kind(X)))
+        row_games = game.games_of_rows(as_rows(kind(X)))
         which = np.array([2, 0, 1, 1, 0])
         coalitions = RNG.random((5, 4)) < 0.5
-        found = played.coalition_values(which, coalitions)
+        found = row_games.coalition_values(which, coalitions)
     for value, place, coalition in zip(found, which, coalitions, strict=True):
         expected = by_definition(
             model, background, weights, players, X[place], coalition
@@ -70,14 +70,14 @@ def test_values_are_weighted_means_over_the_background(kind, working_memory):
         assert_allclose(value, expected, atol=1e-12)
     nobody = np.average(Recording().predict(background), axis=0, weights=weights)
     assert_allclose(game.base_values, nobody, atol=1e-12)
-    assert_allclose(played.predictions, Recording().predict(X), atol=1e-12)
+    assert_allclose(row_games.predictions, Recording().predict(X), atol=1e-12)
 
 
 def test_each_coalition_costs_one_row_for_each_of_the_background():
     model, game = made(RNG.normal(size=(6, 3)), [(0,), (1,), (2,)])
-    played = game.play(as_rows(RNG.normal(size=(2, 3))))
+    row_games = game.games_of_rows(as_rows(RNG.normal(size=(2, 3))))
     model.seen.clear()
-    played.coalition_values(np.array([0, 1, 1]), np.eye(3, dtype=bool))
+    row_games.coalition_values(np.array([0, 1, 1]), np.eye(3, dtype=bool))
     assert sum(map(len, model.seen)) == 3 * 6
     assert len(model.seen) == 1
 
@@ -90,9 +90,10 @@ def test_active_players_are_those_that_differ_somewhere():
     for working_memory in (1024, 1e-6):
         with config_context(working_memory=working_memory):
             _, game = made(background, players)
-            assert game.play(as_rows(rows)).active.tolist() == expected
+            assert game.games_of_rows(as_rows(rows)).active.tolist() == expected
     _, game = made(background, [(0, 2), (1, 3)])
-    assert game.play(as_rows(rows)).active.tolist() == [[False, True], [True, True]]
+    active = game.games_of_rows(as_rows(rows)).active
+    assert active.tolist() == [[False, True], [True, True]]
 
 
 def test_designs_are_coalitions_of_active_players():
@@ -100,19 +101,19 @@ def test_designs_are_coalitions_of_active_players():
     rows = np.array([[1.0, 2.0, 5.0], [3.0, 2.0, 5.0], [1.0, 1.0, 1.0]])
     players = [(0,), (1,), (2,)]
     _, game = made(background, players)
-    played = game.play(as_rows(rows))
+    row_games = game.games_of_rows(as_rows(rows))
 
     def design(n_players):
         return np.eye(n_players, dtype=bool)[: n_players - 1]
 
     expected = [([1, 2], [1]), ([0, 1, 2], [0, 1]), ([1, 2], [1])]
-    found = played.values_by_design(design)
+    found = row_games.values_by_design(design)
     for row, (own, alone) in enumerate(expected):
         active, values = next(found)
         assert active.tolist() == own
         coalitions = np.eye(3, dtype=bool)[alone]
         which = np.full(len(alone), row)
-        assert_array_equal(values, played.coalition_values(which, coalitions))
+        assert_array_equal(values, row_games.coalition_values(which, coalitions))
 
 
 def test_links():
@@ -126,10 +127,10 @@ def test_links():
     coalition = np.array([[True, False]])
     assert_allclose(linked.base_values, logit(plain.base_values))
     assert_allclose(
-        linked.play(rows).coalition_values(one, coalition),
-        logit(plain.play(rows).coalition_values(one, coalition)),
+        linked.games_of_rows(rows).coalition_values(one, coalition),
+        logit(plain.games_of_rows(rows).coalition_values(one, coalition)),
     )
     model = LinearRegression().fit(X, y)
     _, outside = made(X[:8], players, model=model, link="logit")
     with pytest.raises(ValueError, match="link='logit' takes mean responses between"):
-        outside.play(as_rows(10 * X[:2]))
+        outside.games_of_rows(as_rows(10 * X[:2]))

@@ -29,9 +29,9 @@ _MOST_WORDS = 2**16
 _N_BITS = 16
 
 # Columns of `_next_sets`: the split's position among all codes, its node, and sets of
-# the children: of the rows that go left, of the rows that go right, and up to two sets
-# of all rows.
-_POSITION, _NODE, _LEFT, _RIGHT, _FIRST, _SECOND = range(6)
+# the children: one gets the rows that go left, one the rows that go right, and up to
+# two get all rows.
+_POSITION, _NODE, _LEFT, _RIGHT, _ALL_FIRST, _ALL_SECOND = range(6)
 _NO_SET = -1  # in the last two of these columns
 
 
@@ -135,22 +135,20 @@ class LeafWeights:
             children, counts, source = self._sets_of_children(
                 numbers, counts, bits, row_weights, rows
             )
-            at_leaf = children >= self._n_inner
-            selected = np.flatnonzero(at_leaf)
+            is_at_leaf = children >= self._n_inner
+            at_leaf, inner = np.flatnonzero(is_at_leaf), np.flatnonzero(~is_at_leaf)
             if row_weights.common_weight is not None:
-                n_at_leaf = counts.take(selected).astype(np.float64)
+                n_at_leaf = counts.take(at_leaf).astype(np.float64)
                 weight = n_at_leaf * row_weights.common_weight
             else:
-                weight = row_weights.total(
-                    flat_rows.take(source.take(selected), axis=0)
-                )
+                rows_at_leaf = flat_rows.take(source.take(at_leaf), axis=0)
+                weight = row_weights.total(rows_at_leaf)
             # No child occurs twice, so that every weight is added.
-            leaf_weights[children.take(selected) - self._n_inner] += weight
-            selected = np.flatnonzero(~at_leaf)
-            if len(selected):
-                inside = flat_rows.take(source.take(selected), axis=0)
+            leaf_weights[children.take(at_leaf) - self._n_inner] += weight
+            if len(inner):
+                rows_inside = flat_rows.take(source.take(inner), axis=0)
                 waiting.append(
-                    _RowSets(children.take(selected), counts.take(selected), inside)
+                    _RowSets(children.take(inner), counts.take(inner), rows_inside)
                 )
 
     def _sets_of_children(
@@ -178,8 +176,8 @@ class LeafWeights:
         for column, table_of_rows, n_rows, is_used in (
             (_LEFT, 0, n_left, n_left > 0),
             (_RIGHT, 1, n_right, n_right > 0),
-            (_FIRST, 2, counts, table[:, _FIRST] != _NO_SET),
-            (_SECOND, 2, counts, table[:, _SECOND] != _NO_SET),
+            (_ALL_FIRST, 2, counts, table[:, _ALL_FIRST] != _NO_SET),
+            (_ALL_SECOND, 2, counts, table[:, _ALL_SECOND] != _NO_SET),
         ):
             used = np.flatnonzero(is_used)
             children.append(table[:, column].take(used))
@@ -243,27 +241,30 @@ def _next_sets(
     """
     left, right = ensemble.left[nodes], ensemble.right[nodes]
     moves = paths.player[left] < n_moved
-    # Offset of the set in which the split's condition need not be met, if any has it.
+    # A node's set at offset 0 meets all conditions, the set at offset 1 + slot all but
+    # one. The split's open offset is of the set that need not meet its condition.
     open_offset = np.where(moves, paths.slot[left] + 1, -1).astype(np.int32)
     widths = paths.n_conditions[nodes] + 1
+    # For each set: the position of its node in `nodes`, and its offset there.
     node_position = np.repeat(np.arange(len(nodes), dtype=np.int32), widths)
-    offset = np.arange(len(node_position), dtype=np.int32) - starts[nodes].take(
-        node_position
-    )
+    first_sets = starts[nodes].take(node_position)
+    offset = np.arange(len(node_position), dtype=np.int32) - first_sets
     table = np.empty((len(node_position), 6), dtype=np.int32)
     table[:, _POSITION] = ensemble.split_positions.take(nodes).take(node_position)
     table[:, _NODE] = nodes.take(node_position)
     table[:, _LEFT] = starts[left].take(node_position) + offset
     table[:, _RIGHT] = starts[right].take(node_position) + offset
-    table[:, _FIRST:] = _NO_SET
-    opened = np.flatnonzero(offset == open_offset.take(node_position))
-    table[opened, _POSITION] = ensemble.split_codes.n_codes.sum()  # gives all rows
-    table[opened, _NODE] = np.flatnonzero(ensemble.is_leaf)[:1]
-    table[opened, _FIRST] = table[opened, _RIGHT]
-    starting = moves & (paths.previous[left] < 0)
-    sets = starts[nodes[starting]]
-    table[sets, _FIRST] = starts[left[starting]] + open_offset[starting]
-    table[sets, _SECOND] = starts[right[starting]] + open_offset[starting]
+    table[:, _ALL_FIRST:] = _NO_SET
+    # Of open sets all rows "go left", and all of them are sent to the right, too.
+    open_sets = np.flatnonzero(offset == open_offset.take(node_position))
+    table[open_sets, _POSITION] = ensemble.split_codes.n_codes.sum()  # gives all rows
+    table[open_sets, _NODE] = np.flatnonzero(ensemble.is_leaf)[:1]
+    table[open_sets, _ALL_FIRST] = table[open_sets, _RIGHT]
+    # Open sets of both children start where the split is the first of its player.
+    is_first = moves & (paths.previous[left] < 0)
+    sets_of_all = starts[nodes[is_first]]
+    table[sets_of_all, _ALL_FIRST] = starts[left[is_first]] + open_offset[is_first]
+    table[sets_of_all, _ALL_SECOND] = starts[right[is_first]] + open_offset[is_first]
     return table
 
 

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
         TreeEffects,
     )
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Words of bit sets that are combined together: 256 kB. Chosen by hand: smaller blocks
 # call numpy more often, larger ones leave the cache.
 _MOST_WORDS = 2**15
@@ -83,9 +86,7 @@ class TreePairs:
                 for splits in block.groups
             ]
 
-    def leaf_weights(
-        self, codes: NDArray[np.integer], weights: NDArray[np.float64]
-    ) -> list[NDArray[np.float64]]:
+    def leaf_weights(self, codes: NDArray[np.integer], weights: _Array) -> list[_Array]:
         """Weight of the rows that meet all conditions of leaves but two.
 
         An array (2, e) for each group of splits above leaves, by child and opening.
@@ -107,11 +108,11 @@ class TreePairs:
 
     def terms(
         self,
-        leaf_weights: NDArray[np.float64],
-        pair_weights: list[NDArray[np.float64]],
+        leaf_weights: _Array,
+        pair_weights: list[_Array],
         total: float,
         points: list[NDArray[np.intp]],
-    ) -> list[NDArray[np.float64]]:
+    ) -> list[_Array]:
         """The terms of rows.
 
         Parameters
@@ -173,7 +174,7 @@ def leaves_of_pairs(effects: TreeEffects) -> NDArray[np.int32]:
     return counts.reshape(n, n)[:-1, :-1]
 
 
-def mean_steps(effects: TreeEffects) -> NDArray[np.float64]:
+def mean_steps(effects: TreeEffects) -> _Array:
     """Mean number of times that conditions on each player begin or cease to hold."""
     n_moved = len(effects.moved_features)
     player = effects.paths.player
@@ -250,14 +251,16 @@ class _Openings:
             Number of the block's conditions.
         """
         slot_players = player[splits.child_conditions[0]].T
+        # Pairs of slots (n_splits, d + 1, d + 1); first and second slot of each.
         pairs = numbers[slot_players[:, :, None], slot_players[:, None]]
         split, first, second = np.nonzero(pairs >= 0)
         d = len(splits.conditions)
+        # One key for each split and first slot that has pairs.
         keys, first_condition = np.unique(split * (d + 1) + first, return_inverse=True)
-        key_split, slot = np.divmod(keys, d + 1)
+        key_split, key_slot = np.divmod(keys, d + 1)
         other_conditions = splits.conditions[:, key_split]
-        inner = np.flatnonzero(slot < d)
-        other_conditions[slot[inner], inner] = n_conditions
+        is_of_split = np.flatnonzero(key_slot < d)  # the last slot is the children's
+        other_conditions[key_slot[is_of_split], is_of_split] = n_conditions
         split_slot = splits.slot[split]
         return cls(
             split=key_split,
@@ -274,7 +277,7 @@ class _Openings:
         lefts: NDArray[np.uint64],
         row_weights: RowWeights,
         valid: NDArray[np.uint64],
-    ) -> NDArray[np.float64]:
+    ) -> _Array:
         """Weight of the rows that meet all other conditions, by child: (2, e).
 
         `met` holds the rows that meet each condition, then all rows; `lefts` the rows
@@ -285,17 +288,19 @@ class _Openings:
         step = max(1, _MOST_WORDS // ((d + 1) * met.shape[1]))
         for start in range(0, c, step):
             sets = met.take(self.other_conditions[:, start : start + step], axis=0)
+            # (d + 1, step, n_words): each leaves out one slot, too, and the last none.
             sets = all_but_one_and_all(sets, valid)
             chunk = slice(*np.searchsorted(self.first_condition, [start, start + step]))
             first_condition = self.first_condition[chunk]
-            sets = sets[self.slots[1, chunk], first_condition - start]
-            weights[:, chunk] = row_weights.total(sets)
-            sided = np.flatnonzero(self.by_side[chunk])
-            left = row_weights.total(
-                sets[sided] & lefts[self.split[first_condition[sided]]]
+            sets_of_pairs = sets[self.slots[1, chunk], first_condition - start]
+            weights[:, chunk] = row_weights.total(sets_of_pairs)
+            by_side = np.flatnonzero(self.by_side[chunk])
+            split_of_pair = self.split[first_condition[by_side]]
+            left_weights = row_weights.total(
+                sets_of_pairs[by_side] & lefts[split_of_pair]
             )
-            weights[0, chunk][sided] = left
-            weights[1, chunk][sided] -= left
+            weights[0, chunk][by_side] = left_weights
+            weights[1, chunk][by_side] -= left_weights
         return weights
 
 
@@ -305,7 +310,7 @@ class _Corners(NamedTuple):
     pair: NDArray[np.int32]  # (n,)
     u: NDArray[np.int32]  # (n,): point of the first player
     v: NDArray[np.int32]  # (n,): point of the second player
-    amounts: NDArray[np.float64]  # (n, k)
+    amounts: _Array  # (n, k)
 
 
 class _PairSums:
@@ -351,9 +356,9 @@ class _PairSums:
         self,
         pair: NDArray[np.integer],
         conditions: NDArray[np.intp],
-        with_both: NDArray[np.float64],
-        with_one: list[NDArray[np.float64]],
-        constant: NDArray[np.float64],
+        with_both: _Array,
+        with_one: list[_Array],
+        constant: _Array,
     ) -> None:
         """Add leaves' amounts for pairs.
 
@@ -377,12 +382,12 @@ class _PairSums:
             for line, amount in zip(self._lines[side], amounts.T, strict=True):
                 np.add.at(line, index, amount[entry] * sign)
         starts = self._steps.starts
-        counts = starts[conditions + 1] - starts[conditions]
-        total = np.cumsum(counts[0] * counts[1])
+        n_steps = starts[conditions + 1] - starts[conditions]
+        n_corners_upto = np.cumsum(n_steps[0] * n_steps[1])
         start = 0
         while start < len(pair):
-            before = total[start - 1] if start else 0
-            stop = int(np.searchsorted(total, before + _MOST_CORNERS, side="right"))
+            most = (n_corners_upto[start - 1] if start else 0) + _MOST_CORNERS
+            stop = int(np.searchsorted(n_corners_upto, most, side="right"))
             stop = max(stop, start + 1)
             self._collect_corners(
                 pair[start:stop], conditions[:, start:stop], with_both[start:stop]
@@ -390,10 +395,7 @@ class _PairSums:
             start = stop
 
     def _collect_corners(
-        self,
-        pair: NDArray[np.integer],
-        conditions: NDArray[np.intp],
-        amounts: NDArray[np.float64],
+        self, pair: NDArray[np.integer], conditions: NDArray[np.intp], amounts: _Array
     ) -> None:
         """Collect the points at which both conditions begin or cease to hold."""
         entry, u, sign_u = self._steps.of_conditions(conditions[0])
@@ -428,7 +430,7 @@ class _PairSums:
                     amounts[entries],
                 )
 
-    def totals(self) -> list[NDArray[np.float64]]:
+    def totals(self) -> list[_Array]:
         """The sums at the points: a list of (n, k)."""
         self._add_collected_corners()
         totals = []
@@ -500,9 +502,7 @@ class QuadrantSums:
         n_bands = -(-shape[0] // band)
         return 2 * n_bands * shape[1] + band * (n + n_bands)
 
-    def add(
-        self, u: NDArray[np.intp], v: NDArray[np.intp], amounts: NDArray[np.float64]
-    ) -> None:
+    def add(self, u: NDArray[np.intp], v: NDArray[np.intp], amounts: _Array) -> None:
         """Add amounts (m, k) to cells (m,) of the grid."""
         band, inside = np.divmod(u, self._band)
         in_bands = band * self._width + v
@@ -511,7 +511,7 @@ class QuadrantSums:
             np.add.at(self._bands[output], in_bands, amount)
             np.add.at(self._cells[output], in_cells, amount)
 
-    def sums(self) -> NDArray[np.float64]:
+    def sums(self) -> _Array:
         """The sums: (n, k)."""
         u, v, band = self._u, self._v, self._point_band
         k, n_bands = len(self._bands), len(self._ends)

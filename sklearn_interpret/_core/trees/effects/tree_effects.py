@@ -341,17 +341,20 @@ class TreeEffects:
         self, reached: Reached, crossing: NDArray[np.uint64], crossed: NDArray[np.bool_]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
         """Amounts of leaves in differences: row, player that moves, amounts (n, k)."""
+        # Steps at which a condition begins (sign 1) or ceases (-1) to hold. A leaf's
+        # value counts for rows that cross the step and meet all other conditions.
         condition, point, sign = self.steps.of_conditions(reached.conditions)
-        used = np.flatnonzero(crossed[point])
+        crossed_steps = np.flatnonzero(crossed[point])
         size = max(1, _MOST_WORDS // crossing.shape[1])
-        for start in range(0, len(used), size):
-            chunk = used[start : start + size]
+        for start in range(0, len(crossed_steps), size):
+            chunk = crossed_steps[start : start + size]
             rows = reached.all_but_one.take(condition[chunk], axis=0)
             rows &= crossing.take(point[chunk], axis=0)
             entry, row = set_bits(rows)
             step = chunk[entry]
-            values = self.values[reached.leaves[reached.leaf[condition[step]]]]
-            player = self.paths.player[reached.conditions[condition[step]]]
+            step_condition = condition[step]
+            values = self.values[reached.leaves[reached.leaf[step_condition]]]
+            player = self.paths.player[reached.conditions[step_condition]]
             yield row, player, values * sign[step, None]
 
     def _rows_by_point(

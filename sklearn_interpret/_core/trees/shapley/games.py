@@ -95,7 +95,7 @@ class PathDependentGame:
         self.cached_groups: dict[tuple[int, int], list[UnitGroup]] = {}
 
     @classmethod
-    def against(
+    def for_background_row(
         cls, ensemble: TreeEnsemble, paths: TreePaths, codes: NDArray[np.integer]
     ) -> PathDependentGame:
         """Absent players take their values from one row, given by its codes."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
 # leave the cache or take memory. Bytes of one block, 64 MB:
 _BYTES_PER_BLOCK = 2**26
@@ -146,7 +149,7 @@ class PairBlock:
     rank: NDArray[np.int32]
     player: Sets
     n_players: int
-    value: NDArray[np.float64]
+    value: _Array
     met: NDArray[np.uint64]
     failed: Sets
 
@@ -181,25 +184,17 @@ class PairBlock:
         )
 
     def values(
-        self,
-        codes: NDArray[np.intp],
-        weights: NDArray[np.float64],
-        order: int,
-        integrals: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        self, codes: NDArray[np.intp], weights: _Array, order: int, integrals: _Array
+    ) -> _Array:
         """Values (n_rows, k, n_players, ...) of rows; see `pair_values`."""
         rows = zip(codes, weights[:, self.rows], strict=True)
         return np.array([self._values(*row, order, integrals) for row in rows])
 
     def _values(
-        self,
-        codes: NDArray[np.intp],
-        weights: NDArray[np.float64],
-        order: int,
-        integrals: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        self, codes: NDArray[np.intp], weights: _Array, order: int, integrals: _Array
+    ) -> _Array:
         """Values (k, n_players, ...) of one row."""
-        leaves, lost, background = self._compare(codes)
+        leaves, lost, background = self._compare_row(codes)
         leaf, background_row = set_bits(background)
         n_rows = self.failed.shape[1] // len(self.value)
         gained = self.failed.take(leaves.take(leaf) * n_rows + background_row, axis=1)
@@ -217,7 +212,7 @@ class PairBlock:
         )
         return gains.by_player() if order == 1 else gains.by_pair()
 
-    def _compare(self, codes: NDArray[np.intp]) -> ComparedLeaves:
+    def _compare_row(self, codes: NDArray[np.intp]) -> ComparedLeaves:
         """The leaves at which one row gains, from its codes (n_features,)."""
         levels, left = self.levels, self._row_lefts(codes)
         n_words, n_nodes = len(self.player), len(levels.nodes)
@@ -336,12 +331,12 @@ class _Gains:
 
     gained: Sets
     leaf: NDArray[np.intp]
-    gains: list[NDArray[np.float64]]
+    gains: list[_Array]
     lost: Sets
-    values: NDArray[np.float64]
+    values: _Array
     n_players: int
 
-    def by_player(self) -> NDArray[np.float64]:
+    def by_player(self) -> _Array:
         """Values by output and player: (k, n_players)."""
         gain, loss = self.gains
         losses = np.bincount(self.leaf, loss, len(self.values))
@@ -352,7 +347,7 @@ class _Gains:
         ]
         return np.array(values)
 
-    def by_pair(self) -> NDArray[np.float64]:
+    def by_pair(self) -> _Array:
         """Interaction values by output and pair: (k, n_players, n_players)."""
         gain, mixed_gain, loss = self.gains
         losses = np.bincount(self.leaf, loss, len(self.values))
@@ -370,28 +365,25 @@ class _Gains:
         return np.triu(values, 1)
 
 
-def _player_weights(
-    sets: Sets, weights: NDArray[np.float64], n_players: int
-) -> NDArray[np.float64]:
+def _player_weights(sets: Sets, weights: _Array, n_players: int) -> _Array:
     """Total weight of the sets (n_words, n) that each player is in."""
-    sums = [np.bincount(octet, weights, 256) for octet in _octets(sets, n_players)]
+    octets = _octets_of_players(sets, n_players)
+    sums = [np.bincount(octet, weights, 256) for octet in octets]
     return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
 
 
-def _octets(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
+def _octets_of_players(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
     """Each eight players' bits of sets (n_words, n): list of arrays (n,)."""
     octets = [octet for word in sets[..., None].view(np.uint8) for octet in word.T]
     return octets[: -(-n_players // 8)]
 
 
-def _pair_weights(
-    first: Sets, second: Sets, weights: NDArray[np.float64], n_players: int
-) -> NDArray[np.float64]:
+def _pair_weights(first: Sets, second: Sets, weights: _Array, n_players: int) -> _Array:
     """Total weight where one player is in the first set, another one in the second."""
     rows = []
-    for first_octet in _octets(first, n_players):
+    for first_octet in _octets_of_players(first, n_players):
         row = []
-        for second_octet in _octets(second, n_players):
+        for second_octet in _octets_of_players(second, n_players):
             octet_pairs = first_octet * np.intp(256) + second_octet
             sums = np.bincount(octet_pairs, weights, 2**16).reshape(256, 256)
             row.append(_MEMBERS.T @ sums @ _MEMBERS)
@@ -426,10 +418,10 @@ def pair_values(
     blocks: Iterable[PairBlock],
     paths: TreePaths,
     codes: NDArray[np.intp],
-    weights: NDArray[np.float64],
+    weights: _Array,
     order: int,
-    integrals: Callable[[int, int], NDArray[np.float64]] = comparison_integrals,
-) -> NDArray[np.float64]:
+    integrals: Callable[[int, int], _Array] = comparison_integrals,
+) -> _Array:
     """Values of rows from all blocks: (n_keys, n_rows).
 
     `weights` (n_rows, n_background_rows) are the weights of the comparisons.

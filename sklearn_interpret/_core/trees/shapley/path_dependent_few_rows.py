@@ -147,13 +147,14 @@ class SplitBlock:
         inner = start + np.flatnonzero(~ensemble.is_leaf[start:stop])
         left, right = ensemble.left[inner], ensemble.right[inner]
         n_leaves = ensemble.is_leaf[left].astype(np.uint16) + ensemble.is_leaf[right]
-        # Short integers are sorted fast.
+        # Splits by depth, then by their number of leaves; short integers sort fast.
         kind = 3 * ensemble.depth[inner].astype(np.uint16) + n_leaves
         order = np.argsort(kind, kind="stable")
         nodes, left, right = inner[order], left[order], right[order]
         n_levels = int(kind.max(initial=0)) // 3 + 1
         ends = np.searchsorted(kind[order], np.arange(3 * n_levels + 1)).tolist()
         n_splits = len(nodes)
+        # Position of each node of the block, and last, at -1, of a missing node.
         position = np.full(stop - start + 1, n_splits)
         position[nodes - start] = np.arange(n_splits)
         children = position[left - start], position[right - start]

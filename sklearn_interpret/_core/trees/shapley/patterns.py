@@ -221,29 +221,30 @@ class RootPaths:
     ) -> None:
         self.ensemble = ensemble
         self.dtype = _pattern_dtype(paths.n_conditions[targets].max(initial=0))
-        needed = _nodes_and_ancestors(ensemble, targets)
-        target_of = np.full(ensemble.n_nodes, -1, dtype=np.intp)
-        target_of[targets] = np.arange(len(targets))
+        is_needed = _nodes_and_ancestors(ensemble, targets)
+        target_of_node = np.full(ensemble.n_nodes, -1, dtype=np.intp)
+        target_of_node[targets] = np.arange(len(targets))
         self.n_targets = len(targets)
+        # Position of each needed node, and of its sibling, in its level.
         position = np.zeros(ensemble.n_nodes, dtype=np.intp)
-        roots = ensemble.roots[needed[ensemble.roots]]
+        roots = ensemble.roots[is_needed[ensemble.roots]]
         position[roots] = np.arange(len(roots))
         self._n_roots = len(roots)
         self.levels: list[PathLevel] = []
         by_level = [roots[:0]]
         for nodes in ensemble.levels()[1:]:
             left, right = nodes[::2], nodes[1::2]
-            used = needed[left] | needed[right]
-            left, right = left[used], right[used]
+            leads_to_target = is_needed[left] | is_needed[right]
+            left, right = left[leads_to_target], right[leads_to_target]
             if not len(left):
                 break
             splits = ensemble.parents[left]
             children = np.column_stack([left, right]).ravel()
-            reached = np.flatnonzero(target_of[children] >= 0)
+            reached = np.flatnonzero(target_of_node[children] >= 0)
             slot = paths.slot[left, None].astype(self.dtype)
             bit = np.left_shift(np.ones_like(slot), slot)
             new_bit = bit * (paths.previous[left, None] < 0)
-            target = target_of[children[reached]]
+            target = target_of_node[children[reached]]
             self.levels.append(
                 PathLevel(position[splits], bit, new_bit, reached, target)
             )
@@ -266,7 +267,10 @@ class RootPaths:
         """Patterns of rows, from whether they go to the left at `splits` (m, n_rows).
 
         A new condition gets a bit of its own. A condition that is merged with one
-        further up keeps its bit, and turns it off where the split fails.
+        further up keeps its bit, and turns it off where the split fails. With the
+        pattern a of a row at a split, whose bit b is on if the condition is new, and
+        l = b where the row goes left, else 0: the left child has the pattern
+        ``(a & ~b) | (a & l)``, the right child ``a ^ (a & l)``.
         """
         n_rows = left.shape[1]
         at_targets = scratch.empty("targets", (self.n_targets, n_rows), self.dtype)
@@ -280,10 +284,9 @@ class RootPaths:
             patterns.take(level.parent, axis=0, out=at_splits, mode="wrap")
             at_splits |= level.new_bit
             goes_left = left[n_before : n_before + n_splits].view(np.uint8)
-            # The bit of the rows that go left; on the right they lose it.
             left_bits = scratch.empty("left bits", shape, self.dtype)
             np.multiply(goes_left, bit, out=left_bits)
-            left_bits &= at_splits
+            left_bits &= at_splits  # a & l
             patterns = scratch.empty("patterns", (2 * n_splits, n_rows), self.dtype)
             np.bitwise_xor(at_splits, left_bits, out=patterns[1::2])
             at_splits &= ~bit

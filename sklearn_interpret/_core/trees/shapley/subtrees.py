@@ -206,11 +206,12 @@ class _PlayersOfUnits:
         self._ensemble, self._paths, self._number = ensemble, paths, number
         splits = np.flatnonzero(number >= 0)
         child = ensemble.left[splits]
-        self._brings = np.full((len(n_path), max_splits), -1, dtype=np.intp)
-        self._brings[unit[splits], number[splits]] = np.where(
+        # The player whose first condition on the path each split begins, else -1.
+        begun = np.full((len(n_path), max_splits), -1, dtype=np.intp)
+        begun[unit[splits], number[splits]] = np.where(
             paths.previous[child] < 0, paths.player[child], -1
         )
-        first = _first_split_of_player(self._brings)
+        self._brings, first_split = _first_split_of_player(begun)
         inside = np.flatnonzero((unit >= 0) & (paths.player >= 0))
         # Conditions that begin in the unit, and the highest node of each there.
         new = inside[paths.slot[inside] >= n_path[unit[inside]]]
@@ -220,8 +221,8 @@ class _PlayersOfUnits:
             highest = np.where(previous < 0, highest, previous)
         # Position of the player of each node's condition among the unit's players.
         self._column = paths.slot.copy()
-        first = first[unit[new], number[ensemble.parents[highest]]]
-        self._column[new] = n_path[unit[new]] + first
+        first_split = first_split[unit[new], number[ensemble.parents[highest]]]
+        self._column[new] = n_path[unit[new]] + first_split
 
     def units(
         self,
@@ -242,11 +243,12 @@ class _PlayersOfUnits:
         masks = np.broadcast_to(slot_bits, shape).copy()
         columns = np.broadcast_to(slots, shape).copy()
         flips = np.zeros(leaves.shape, dtype=np.int64)
+        # Go up from all leaves together: the unit and leaf of each path, and its node.
         unit, leaf = np.indices(leaves.shape).reshape(2, -1)
         node = leaves.ravel()
-        while len(node):  # up to the roots
-            below = node != root[unit]
-            unit, leaf, node = unit[below], leaf[below], node[below]
+        while len(node):
+            is_below_root = node != root[unit]
+            unit, leaf, node = (array[is_below_root] for array in (unit, leaf, node))
             split, slot = ensemble.parents[node], paths.slot[node]
             bit = 1 << (n_path + self._number[split])
             masks[unit, leaf, slot] |= bit
@@ -268,15 +270,19 @@ class _PlayersOfUnits:
         )
 
 
-def _first_split_of_player(brings: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For each split of units the first split that brings in the same player.
+def _first_split_of_player(
+    begun: NDArray[np.intp],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Players that splits bring into units, and the first split of each one's player.
 
-    In `brings` (n_units, max_splits) players of later splits are set to -1, in place.
+    `begun` (n_units, max_splits) are the players of the splits, or -1. The first result
+    has -1 for splits after the first one of their player, too.
     """
+    brings = begun.copy()
     first = np.tile(np.arange(brings.shape[1]), (len(brings), 1))
     for first_split, later_split in combinations(range(brings.shape[1]), 2):
         player = brings[:, first_split]
         is_same = (player == brings[:, later_split]) & (player >= 0)
         first[is_same, later_split] = first_split
         brings[is_same, later_split] = -1
-    return first
+    return brings, first

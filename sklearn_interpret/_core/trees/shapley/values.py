@@ -439,7 +439,10 @@ def _unit_tables(
 ) -> NDArray[np.float64]:
     """Sum the tables of leaves over units: (n_units, k * n_columns, 2 ** n_bits).
 
-    The result lies in memory of `scratch`, and has to be copied.
+    For each pattern of a unit and each term of a leaf, the leaf adds its value times an
+    entry of `numbers`: from its start on, terms follow each other, and each has an
+    entry for every pattern of the leaf's d conditions, as `LeafTables` has them. The
+    result lies in memory of `scratch`, and has to be copied.
     """
     ensemble = plan.ensemble
     n_slots = units.n_bits
@@ -458,10 +461,9 @@ def _unit_tables(
             for name in ("gains", "products")
         )
         for term in terms(d.max(initial=0), order):
-            np.add(
-                patterns, term_position(term, d)[:, None] << d[:, None], out=positions
-            )
-            positions[term[-1] >= d] = 0
+            term_starts = term_position(term, d)[:, None] << d[:, None]
+            np.add(patterns, term_starts, out=positions)
+            positions[term[-1] >= d] = 0  # without the term: number 0 is zero
             numbers.take(positions, out=gains, mode="wrap")
             if term[-1] < units.n_path:  # the same players in all units
                 index: Any = (slice(None), column_of[term])

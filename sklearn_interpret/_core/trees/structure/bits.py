@@ -66,29 +66,32 @@ class RowBits:
         self._missing: dict[int, NDArray[np.uint64]] = {}
         if features is None:
             features = np.arange(ensemble.n_features)
-        heights = np.minimum(n_codes, self.n_rows)[np.asarray(features, dtype=np.intp)]
-        self._tables = np.zeros((heights.sum() + len(heights) + 1, self.n_words), WORD)
-        self._tables[-1], self._row_of_code[-1] = self.valid, len(self._tables) - 1
-        rows, height = np.arange(self.n_rows), 0
+        # The tables of all features stand below each other. A table has an empty set,
+        # and then for each code that occurs the set of rows with codes up to it. The
+        # last set of all, for a position past all codes, holds all rows.
+        most_codes = np.minimum(n_codes, self.n_rows)
+        most_codes = most_codes[np.asarray(features, dtype=np.intp)]
+        n_sets = most_codes.sum() + len(most_codes) + 1
+        self._tables = np.zeros((n_sets, self.n_words), WORD)
+        self._tables[-1], self._row_of_code[-1] = self.valid, n_sets - 1
+        rows, table_start = np.arange(self.n_rows), 0
         word, bit = rows >> 6, WORD.type(1) << (rows & 63).astype(WORD)
         for column, j in enumerate(features):
             if n_codes[j] == 1 and not ensemble.split_codes.categorical[j]:
                 continue  # no split
-            present = np.bincount(codes[:, column], minlength=n_codes[j]) > 0
-            # Tables hold the rows with up to the first, second, ... of the codes that
-            # occur: this is the row of the tables for each code.
-            table_row = height + np.cumsum(present)
+            occurs = np.bincount(codes[:, column], minlength=n_codes[j]) > 0
+            table_row = table_start + np.cumsum(occurs)  # of each code
             first = self._first_position[j]
             self._row_of_code[first : first + n_codes[j]] = table_row
-            self._start[int(j)] = height
+            self._start[int(j)] = table_start
             # Every bit is added once, so that the sums are unions.
             position = table_row[codes[:, column]] * self.n_words + word
             np.add.at(self._tables.reshape(-1), position, bit)
-            table = self._tables[height : table_row[-1] + 1]
+            table = self._tables[table_start : table_row[-1] + 1]
             np.bitwise_or.accumulate(table, axis=0, out=table)
-            if present[-1]:  # the last code stands for missing values
+            if occurs[-1]:  # the last code stands for missing values
                 self._missing[int(j)] = table[-1] ^ table[-2]
-            height = table_row[-1] + 1
+            table_start = table_row[-1] + 1
 
     def left_rows(self, nodes: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Rows that would go to the left at inner nodes (m,): bits (m, n_words).
@@ -166,9 +169,11 @@ class LeafFinder:
         self._dtype = np.min_scalar_type(number.max(initial=0))
         self._leaves_of_bits: list[_LeavesOfBit] = []
         for bit in range(int(number.max(initial=0)).bit_length()):
-            on = np.flatnonzero(number >> bit & 1)
-            trees, starts = np.unique(tree[on], return_index=True)
-            self._leaves_of_bits.append(_LeavesOfBit(trees, self.leaves[on], starts))
+            with_bit = np.flatnonzero(number >> bit & 1)
+            trees, starts = np.unique(tree[with_bit], return_index=True)
+            self._leaves_of_bits.append(
+                _LeavesOfBit(trees, self.leaves[with_bit], starts)
+            )
 
     @property
     def block_rows(self) -> int:
@@ -191,8 +196,8 @@ class LeafFinder:
         for bit, of_bit in enumerate(self._leaves_of_bits):
             sets = reached.take(of_bit.leaves, axis=0)
             octets = np.bitwise_or.reduceat(sets, of_bit.starts, axis=0).view(np.uint8)
-            on = np.unpackbits(octets, axis=1, count=len(codes), bitorder="little")
-            number[of_bit.trees] |= on.astype(self._dtype) << self._dtype.type(bit)
+            is_set = np.unpackbits(octets, axis=1, count=len(codes), bitorder="little")
+            number[of_bit.trees] |= is_set.astype(self._dtype) << self._dtype.type(bit)
         return self.leaves.take(number + self._first[:, None])
 
 
@@ -232,6 +237,7 @@ class Conditions:
         cls, ensemble: TreeNodes, paths: TreePaths, nodes: NDArray[np.intp]
     ) -> Conditions:
         """Conditions of nodes (m,), which are no roots and include previous nodes."""
+        # Position of each node's condition, -1 as long as it has none.
         position = np.full(ensemble.n_nodes, -1, dtype=np.intp)
         ordered, narrowings, n_before = [nodes[:0]], [], 0
         ready = nodes[paths.previous[nodes] < 0]

@@ -64,13 +64,16 @@ class TreeEnsemble(TreeNodes):
         return LeafFinder(self)
 
     def _route_in_blocks(
-        self, codes: NDArray[np.integer], width: int = 1
+        self, codes: NDArray[np.integer], n_values: int = 1
     ) -> Iterator[tuple[slice, NDArray[np.intp]]]:
-        """Yield slices of rows, and their leaves (n_trees, n)."""
-        step = max(1, _MOST_PAIRS // max(1, self.n_trees * width))
+        """Yield slices of rows, and their leaves (n_trees, n).
+
+        `n_values` is what the caller keeps of each row and tree.
+        """
+        step = max(1, _MOST_PAIRS // max(1, self.n_trees * n_values))
         route = self._route
-        small = 0 < self.n_nodes <= _MOST_NODES * self.n_trees
-        if small and len(codes) >= _MANY_ROWS:
+        trees_are_small = 0 < self.n_nodes <= _MOST_NODES * self.n_trees
+        if trees_are_small and len(codes) >= _MANY_ROWS:
             route = self._leaf_finder.find
             step = min(step, self._leaf_finder.block_rows)
         for start in range(0, len(codes), step):
@@ -81,26 +84,30 @@ class TreeEnsemble(TreeNodes):
         """Leaves (n_trees, n) of rows: few trees at a time, which stay in the cache."""
         leaves = np.empty((self.n_trees, len(codes)), dtype=np.intp)
         step = max(1, _PAIRS_IN_CACHE // max(1, len(codes)))
-        flat, starts = np.ravel(codes), np.arange(len(codes)) * self.n_features
+        # Codes are taken from a flat array, in which each row begins at its start.
+        flat_codes = np.ravel(codes)
+        row_starts = np.arange(len(codes)) * self.n_features
         by_rank = not len(self.categories_left) and not self._any_missing(codes)
         for start in range(0, self.n_trees, step):
             roots = self.roots[start : start + step]
-            node, row = np.repeat(roots, len(codes)), np.tile(starts, len(roots))
-            reached = leaves[start : start + step].reshape(-1)
-            position = np.arange(len(node))
+            # For each pair of a tree and a row: its present node, and its leaf.
+            node = np.repeat(roots, len(codes))
+            row_start = np.tile(row_starts, len(roots))
+            leaf_of_pair = leaves[start : start + step].reshape(-1)
+            pair = np.arange(len(node))
             while len(node):
                 feature = self.feature[node]
-                inner = feature >= 0
-                if not inner.all():
-                    reached[position] = node  # overwritten where the node is inner
-                    node, row = node[inner], row[inner]
-                    position, feature = position[inner], feature[inner]
-                split_codes = flat[row + feature]
+                is_inner = feature >= 0
+                if not is_inner.all():
+                    leaf_of_pair[pair] = node  # overwritten where the node is inner
+                    node, row_start = node[is_inner], row_start[is_inner]
+                    pair, feature = pair[is_inner], feature[is_inner]
+                split_codes = flat_codes[row_start + feature]
                 if by_rank:
-                    left = split_codes <= self.split_codes.rank[node]
+                    goes_left = split_codes <= self.split_codes.rank[node]
                 else:
-                    left = self.goes_left(node, split_codes)
-                node = self._children[2 * node + ~left]
+                    goes_left = self.goes_left(node, split_codes)
+                node = self._children[2 * node + ~goes_left]
         return leaves
 
     @cached_property

@@ -81,10 +81,11 @@ class TreePaths:
         # that a split does not have.
         split_conditions, split_players = np.empty((2, 0, len(splits)), dtype=np.int32)
         while len(splits):
+            # What both children of each split get: at first as of a new player,
             new_player = players[ensemble.feature[splits]].astype(np.int32)
             new_slot, new_count = n_conditions[splits], n_conditions[splits] + 1
             new_previous = np.full(len(splits), -1)
-            # Splits whose player has a condition already, and its slot.
+            # then of splits whose player has a condition already, in the same slot.
             repeated_slot, repeated = np.nonzero(split_players == new_player)
             new_slot[repeated] = repeated_slot
             new_count[repeated] -= 1
@@ -109,16 +110,16 @@ class TreePaths:
         """The conditions of all nodes, level by level."""
         starts, strides = np.zeros((2, self.ensemble.n_nodes), dtype=np.intp)
         lists = np.empty((0, self.ensemble.n_trees), dtype=np.int32)  # of a level
-        blocks, n_before, last = [], 0, self.ensemble.roots[:0]
+        blocks, n_before, nodes_above = [], 0, self.ensemble.roots[:0]
         for nodes in self.ensemble.levels():
-            if len(last):  # not at the roots
-                splits = np.flatnonzero(~self.ensemble.is_leaf[last])
+            if len(nodes_above):  # not at the roots
+                splits = np.flatnonzero(~self.ensemble.is_leaf[nodes_above])
                 parent = splits[np.arange(len(nodes)) // 2]
                 lists = _lists_of_children(lists, parent, self.slot[nodes], nodes)
             starts[nodes] = n_before + np.arange(len(nodes))
             strides[nodes] = len(nodes)
             blocks.append(lists.ravel())
-            n_before, last = n_before + lists.size, nodes
+            n_before, nodes_above = n_before + lists.size, nodes
         return _ConditionLists(
             starts, strides, np.concatenate(blocks or [lists.ravel()])
         )

@@ -169,6 +169,7 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
         )
     # With dropout, XGBoost before 3.3 wraps its plain booster.
     forest = gradient_booster.get("gbtree", gradient_booster)["model"]
+    # A block is what XGBoost stores of a tree: lists with an entry for each node.
     blocks = forest["trees"][: _n_trees_in_use(estimator, forest)]
     # Dropout weights the trees; 3.4 moved the weights into the "model".
     weights = {**gradient_booster, **forest}.get("weight_drop", np.ones(len(blocks)))
@@ -297,12 +298,13 @@ def _read_tree(
     left, right = np.array(block["left_children"]), np.array(block["right_children"])
     is_leaf = left < 0
     value = np.zeros((len(left), n_outputs))
+    # Thresholds of inner nodes, and values of leaves where these have one output.
     threshold = np.array(block["split_conditions"], dtype=np.float32)
     if int(block["tree_param"]["size_leaf_vector"]) > 1:
         value[is_leaf] = weight * _leaf_vectors(block, n_outputs, is_leaf)
-    else:  # the "thresholds" of leaves are their values
+    else:
         value[:, output] = weight * threshold  # in float32, as XGBoost
-    sets, go_right = category_table(_category_splits(block), listed, len(left))
+    category_sets, go_right = category_table(_category_splits(block), listed, len(left))
     tree = Tree(
         left=left,
         right=right,
@@ -311,7 +313,7 @@ def _read_tree(
         value=value,
         cover=np.array(block["sum_hessian"]),
         missing_left=np.array(block["default_left"], dtype=bool),
-        category_set=sets,
+        category_set=category_sets,
         categories_left=~go_right,
         categories_known=np.ones_like(go_right),
     )

@@ -1,19 +1,12 @@
 """Plain formulas of scores: scikit-learn's numbers, without its checks."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
 from sklearn import metrics
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from sklearn_interpret._model.replacement.permuted import (
-    LEAST_ROWS,
-    RepeatedScore,
-    similar_rows,
-)
+from sklearn_interpret._model.replacement.repeated_scores import RepeatedScore
 from sklearn_interpret._model.responses.scoring import resolve_metrics
-from sklearn_interpret._model.rows.arrays import as_rows
 
 REGRESSION = [
     None,
@@ -134,54 +127,3 @@ def test_losses_of_other_methods_than_their_own():
     assert metric(model, X, labels, None) == pytest.approx(brier, rel=1e-12)
     (own,) = resolve_metrics(metrics.log_loss, model, response_method="predict_proba")
     assert own.row_loss == "log"
-
-
-def groups(X, columns, weights=None):
-    weights = np.ones(len(X)) if weights is None else weights
-    return similar_rows(as_rows(X), columns, weights)
-
-
-def test_what_depends_on_nothing_is_hardly_ever_split():
-    rng = np.random.default_rng(0)
-    splits = [groups(rng.normal(size=(300, 5)), (0,)).max() for _ in range(20)]
-    assert sum(splits) <= 2
-
-
-def test_a_copy_is_split_as_far_as_rows_go():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 3))
-    X = np.column_stack([X, X[:, 0]])
-    found = groups(X, (0,))
-    sizes = np.bincount(found)
-    assert sizes.min() >= LEAST_ROWS
-    assert len(sizes) > 20
-    within = sum(X[found == g, 0].var() * n for g, n in enumerate(sizes)) / 500
-    assert within < 0.02
-    assert groups(X, (0, 3)).max() == 0
-
-
-def test_categories_and_missing_values():
-    rng = np.random.default_rng(0)
-    town = rng.choice(["a", "b", "c"], size=300)
-    number = np.where(town == "a", 0.0, 5.0) + rng.normal(size=300)
-    number[::10] = np.nan
-    X = pd.DataFrame({"town": town, "number": number, "noise": rng.normal(size=300)})
-    found = groups(X, (1,))
-    assert found.max() == 1
-    assert_array_equal(found == found[np.argmax(town == "a")], town == "a")
-    assert groups(X, (0,)).max() >= 1
-    assert groups(X, (2,)).max() == 0
-
-
-def test_constant_columns_and_few_rows():
-    X = np.column_stack([np.ones(100), np.arange(100.0)])
-    assert groups(X, (0,)).max() == 0
-    assert groups(X, (0, 1)).max() == 0
-    assert groups(np.arange(20.0).reshape(10, 2), (0,)).max() == 0
-
-
-def test_order_is_all_that_counts():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3))
-    X[:, 1] = X[:, 0] + rng.normal(size=200) / 4
-    assert_array_equal(groups(X, (0,)), groups(np.exp(X), (0,)))
