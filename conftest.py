@@ -29,6 +29,7 @@ LONG_CHAPTERS = {
     "influence.rst",
     "misleading.rst",
     "more_than_one_machine.rst",
+    "needed.rst",
     "rules.rst",
     "shapley_plots.rst",
     "surrogates.rst",

@@ -150,6 +150,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
     _weights_count_rows = _errors_count_rows = _takes_partitions = True
     # Whether weights are numbers of trials, and targets shares of successes.
     _trials = False
+    # Covariance of the coefficients over the scale, for known smoothing parameters.
+    _inverse_information: NDArray[np.float64] = field(init=False)
     # Labels that each have a model, None if targets are numbers.
     _model_labels: ClassVar[Any] = None
 

@@ -160,7 +160,8 @@ class ConditionalTests:
         other_features = self._drop_columns(columns)
         target = self.residuals(self.outcomes, other_features)
         rng = np.random.default_rng(seed)
-        statistics, shares, checks = [], [], {}
+        statistics, shares = [], []
+        checks: dict[str, Any] = {}
         for half in self._trained_halves:
             direction = self._direction(half, columns, other_features, rng)
             projected = self.residuals(direction, other_features)
