@@ -14,8 +14,8 @@ NAMES = {
     "RHALE, individual conditional expectation",
     "interactions": "H-statistic, Friedman's H, interaction strength",
     "functional_decomposition": "functional ANOVA, Sobol, functional decomposition",
-    "importance": "permutation importance, MDA, LOCO, drop-column, PIMP, SAGE, GCM, "
-    "PCM, HRT, model reliance, conditional independence test",
+    "importance": "permutation importance, MDA, SAGE, model reliance",
+    "needed": "LOCO, drop-column, PIMP, GCM, PCM, HRT, conditional independence test",
     "shapley": "Shapley value, SHAP, TreeSHAP, interaction value",
     "shapley_any_model": "KernelSHAP, LinearSHAP, break-down, Shapley sampling",
     "shapley_plots": "waterfall, beeswarm, force plot, decision plot, dependence plot",
@@ -49,9 +49,21 @@ def entries_of_the_glossary():
     }
 
 
+def names_of(page):
+    """Usual names that lead to a page, as they are written."""
+    return [name.strip() for name in NAMES[page].split(",")]
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_pages_are_indexed_by_their_names(page):
+    """The site's search finds a page by its index first."""
+    text = (GUIDE / f"{page}.rst").read_text()
+    assert re.findall(r"^   single: ! (.*)$", text, re.M) == names_of(page)
+
+
 @pytest.mark.parametrize("page", NAMES)
 def test_names_lead_to_their_page(page):
-    names = [name.strip().lower() for name in NAMES[page].split(",")]
+    names = [name.lower() for name in names_of(page)]
     if page == "not_here":
         text = (GUIDE / "not_here.rst").read_text().lower()
         assert not [name for name in names if name not in text]

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_glossary import NAMES, names_of
+
 SITE = Path(__file__).parents[1] / "doc" / "_build" / "html"
 # Templates of the theme lie in a folder of their own.
 PAGES = [path for path in SITE.rglob("*.html") if "_static" not in path.parts]
@@ -311,6 +313,26 @@ def test_search_finds_a_method_by_its_usual_name(browser, address, name):
     else:
         pytest.fail(f"search finds {found}")
     assert browser.complaints() == []
+
+
+@built
+@browsed
+@pytest.mark.parametrize("page", NAMES)
+def test_search_finds_a_page_first_by_usual_names(browser, address, page):
+    """The page of each name is among the first two results."""
+    browser.open(f"{address}/search.html?q={page}")
+    for _ in range(100):
+        if browser.run("return Search.hasIndex()"):
+            break
+        time.sleep(0.1)
+    missed = {}
+    for name in names_of(page):
+        query = f"Search._parseQuery({json.dumps(name)})"
+        found = browser.run(f"return Search._performSearch(...{query})")
+        best = [result[0] for result in found[-1:-3:-1]]
+        if f"user_guide/{page}" not in best:
+            missed[name] = best
+    assert missed == {}
 
 
 # What is wider than the window: the page; a cell, or what it holds; code and formulas
