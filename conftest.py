@@ -7,14 +7,17 @@ from collections import Counter, defaultdict
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 # Before anything imports what reads them: no test may need a screen, and the tests run
 # in several processes, whose threads would wait for one another.
 os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+TESTS = Path(__file__).parent / "tests"
 # Pages of the guide whose examples take seconds: doctests of the thorough run.
 LONG_CHAPTERS = {
     "additive.rst",
@@ -26,6 +29,7 @@ LONG_CHAPTERS = {
     "influence.rst",
     "misleading.rst",
     "more_than_one_machine.rst",
+    "needed.rst",
     "rules.rst",
     "shapley_plots.rst",
     "surrogates.rst",
@@ -53,6 +57,26 @@ def pytest_collection():
         gc.freeze()
         gc.set_threshold(20_000, 10, 50)
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path):
+    """Look for no doctests in the tests: there are none, and all names are searched."""
+    found = yield
+    if TESTS not in file_path.parents:
+        return found
+    return [module for module in found if not isinstance(module, DoctestModule)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector, obj):
+    """Make no items of a test that is left out with all its cases."""
+    if collector.config.getoption("--thorough"):
+        return None
+    marks = getattr(obj, "pytestmark", ())
+    marks = marks if isinstance(marks, list) else ()
+    left_out = any(mark.name == "thorough" and not mark.kwargs for mark in marks)
+    return [] if left_out else None
 
 
 def pytest_collection_modifyitems(config, items):
@@ -157,6 +181,20 @@ def stop_the_clock():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(progress, "monotonic", lambda: 0.0)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def start_workers_at_once(request):
+    """Let joblib send work to threads where it would to processes, which start slowly.
+
+    The thorough run starts processes.
+    """
+    from joblib import register_parallel_backend
+
+    from tests.workers import SendingBackend
+
+    if not request.config.getoption("--thorough"):
+        register_parallel_backend("sending", SendingBackend, make_default=True)
 
 
 @pytest.fixture(autouse=True)

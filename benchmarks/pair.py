@@ -476,5 +476,6 @@ def report(
                 for field in ("against", "measured", "target", "difference", "verdict")
             }
             text = json.dumps(dict(sorted(results.items())), indent=1)
+            record.parent.mkdir(exist_ok=True)
             record.write_text(text + "\n")
     return int(failed > 0)

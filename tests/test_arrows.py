@@ -45,18 +45,29 @@ def is_for_types(node):
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
+@cache
+def import_statements(path):
+    """Statements of a source that import, each with whether it does so for types."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    statements, found = [(node, is_for_types(node)) for node in tree.body], []
+    while statements:
+        node, for_types = statements.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.append((node, for_types))
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, block, ())
+            statements += ((statement, for_types) for statement in inner)
+    return found
+
+
 def imported_names(path, with_types=True):
     """Full names of everything that a source imports, attributes included."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for_types = {
-        node for block in filter(is_for_types, tree.body) for node in ast.walk(block)
-    }
-    for node in ast.walk(tree):
-        if node in for_types and not with_types:
+    for node, for_types in import_statements(path):
+        if for_types and not with_types:
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{path} has a relative import"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 

@@ -199,7 +199,10 @@ def test_results_are_recorded_case_by_case(pair, tmp_path, capsys):
     record = tmp_path / "results.json"
     record.write_text('{"another": {}}')
     row = pair.Result("case", "numpy", "1 s", "2 s", "2.0", "-", "0", "ok")
-    pair.report({"case": lambda _: row}, threads=1, record=record)
+    first = tmp_path / "no folder yet" / "first.json"
+    for path in (record, first):
+        pair.report({"case": lambda _: row}, threads=1, record=path)
+    assert first.exists()
     results = json.loads(record.read_text())
     assert set(results) == {"another", "case"}
     assert results["case"]["measured"] == "2.0"

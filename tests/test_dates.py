@@ -97,16 +97,22 @@ def both(inspector):
 
 @pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
-    ("effect", "points", "values"),
+    ("effect", "few", "points", "values"),
     [
-        (effects.PartialDependence, "grid_values_", "average_"),
-        (effects.IndividualConditionalExpectation, "grid_values_", "average_"),
-        (effects.AccumulatedLocalEffects, "edges_", "effects_"),
-        (effects.ConditionalDependence, "edges_", "average_"),
+        (effects.PartialDependence, "grid_resolution", "grid_values_", "average_"),
+        (
+            effects.IndividualConditionalExpectation,
+            "grid_resolution",
+            "grid_values_",
+            "average_",
+        ),
+        (effects.AccumulatedLocalEffects, "n_intervals", "edges_", "effects_"),
+        (effects.ConditionalDependence, "n_intervals", "edges_", "average_"),
     ],
 )
-def test_effects(effect, points, values):
-    dates, days = both(effect(REGRESSOR, features=["booked", ("booked", "price")]))
+def test_effects(effect, few, points, values):
+    features = ["booked", ("booked", "price")]
+    dates, days = both(effect(REGRESSOR, features=features, **{few: 12}))
     for found, expected in zip(
         getattr(dates, values), getattr(days, values), strict=True
     ):
@@ -228,7 +234,7 @@ def test_rules(rule):
 
 
 def test_conditions_are_dates():
-    rule = rules.RuleFitRegressor(random_state=0).fit(OF_DATES, Y)
+    rule = rules.RuleFitRegressor(max_rules=60, random_state=0).fit(OF_DATES, Y)
     conditions = [c for one in rule.rules_ for c in one.conditions if c.feature == 0]
     assert conditions
     numbers = as_rows(OF_DATES).numbers(0)

@@ -82,7 +82,7 @@ def results(estimator, X):
 
 
 # The table is small, and partly noise.
-@pytest.mark.thorough(after=30)
+@pytest.mark.thorough(after=12)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ ADVICE = {
 def first_words():
     """File and first word of each message that is warned of, in the sources."""
     for path in sorted(Path(sklearn_interpret.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)) if "warn(" in source else ():
             name = getattr(node, "func", None)
             if getattr(name, "id", None) == "warn":
                 text = node.args[0]

@@ -4,6 +4,8 @@ import ast
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).parents[1] / "sklearn_interpret"
 
 # Each could name anything. In a comprehension of one line one of them can be right.
@@ -61,6 +63,7 @@ def bindings(tree):
             yield node.arg
 
 
+@pytest.mark.thorough
 def test_few_names_could_name_anything():
     n_bindings, vague = 0, Counter()
     for path in PACKAGE.rglob("*.py"):

@@ -95,7 +95,7 @@ def check_progress(silent, loud, X, y, capsys):
     return max(map(len, calls.values()))
 
 
-@pytest.mark.thorough(after=15)
+@pytest.mark.thorough(after=8)
 @pytest.mark.parametrize("public_class", SLOW, ids=lambda c: c.__name__)
 def test_calls_print_their_progress(public_class, capsys):
     loud, y = instance(public_class, 1)

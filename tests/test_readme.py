@@ -5,6 +5,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -37,6 +39,7 @@ def test_ci_runs_the_commands_of_the_readme():
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
+@pytest.mark.thorough
 def test_example_runs(tmp_path, monkeypatch, capsys):
     """The example prints one line per feature and saves its figure."""
     monkeypatch.chdir(tmp_path)

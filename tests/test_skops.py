@@ -29,7 +29,7 @@ TABLES = {
 
 
 # The tables are small, and partly noise.
-@pytest.mark.thorough(after=8)
+@pytest.mark.thorough(after=4)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ pytest.importorskip("ruff")
 SCRIPT = Path(__file__).parents[1] / ".ci" / "make_stubs.py"
 
 
+@pytest.mark.thorough
 def test_stubs_are_fresh():
     made = runpy.run_path(str(SCRIPT))["stubs"]()
     stale = {

@@ -92,6 +92,15 @@ def draw_importance(ax):
     ax.get_legend().remove()
 
 
+def draw_needed(ax):
+    """Whether features are needed, given the others."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    X = X[["bmi", "bp", "s1", "s3", "s5"]]
+    test = importance.ConditionalImportanceTest(test="gcm", random_state=0)
+    ax.figure.set_size_inches(5.2, 2.4)  # two columns of numbers beside the bars
+    importance.ConditionalImportanceDisplay.from_estimator(test.fit(X, y), ax=ax)
+
+
 def draw_shapley(ax):
     """A beeswarm of Shapley values."""
     X, _, model = forest()

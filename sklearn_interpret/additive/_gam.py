@@ -7,7 +7,7 @@ second pass, and `_fit_models` fits the models.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -150,6 +150,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
     _weights_count_rows = _errors_count_rows = _takes_partitions = True
     # Whether weights are numbers of trials, and targets shares of successes.
     _trials = False
+    # Covariance of the coefficients over the scale, for known smoothing parameters.
+    _inverse_information: NDArray[np.float64] = field(init=False)
     # Labels that each have a model, None if targets are numbers.
     _model_labels: ClassVar[Any] = None
 
@@ -307,12 +309,13 @@ class BaseGAM(TransformerMixin, BasePredictor):
         last, dof = fit.last, fit.last.dof
         covariance = fit.dispersion * last.inverse
         if isinstance(self.smoothing, str):
-            covariance += smoothing_covariance(last, fit.dispersion)
+            covariance = covariance + smoothing_covariance(last, fit.dispersion)
         statistics, pvalues = model.tests.T
         return {
             "intercept_": float(coefficients[0]),
             "coef_": coefficients[1:],
             "covariance_": covariance,
+            "_inverse_information": last.inverse,
             "scale_": float(fit.dispersion),
             "dispersion_": float(fit.pearson_dispersion),
             "smoothing_": np.exp(last.log_smoothing),
@@ -390,12 +393,16 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
 
     def _effects(
-        self, X: Any, *, with_errors: bool = False, warn: bool = False
+        self,
+        X: Any,
+        *,
+        covariances: Sequence[NDArray[np.float64]] | NDArray[np.float64] | None = None,
+        warn: bool = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors.
 
-        Errors are standard errors of the linear predictors, undefined without
-        `with_errors`.
+        Errors are standard errors of the linear predictors by the covariances of the
+        models' coefficients, undefined without.
         """
         rows = self._check_rows(X, reset=False)
         columns = [
@@ -410,18 +417,20 @@ class BaseGAM(TransformerMixin, BasePredictor):
         # A row takes a float for each function of a term (a pair of columns has many),
         # or, with errors, for each coefficient of all terms.
         widest = max((len(t.term.coordinates) for t in self._terms), default=1)
-        step = rows_in_memory(8 * (coefficients.shape[1] if with_errors else widest))
+        step = rows_in_memory(
+            8 * (coefficients.shape[1] if covariances is not None else widest)
+        )
         for batch in slices(rows.n_rows, step):
             blocks = [np.ones((batch.stop - batch.start, 1))]
             for t, (term, values) in enumerate(zip(self._terms, columns, strict=True)):
                 blocks.append(term.term.evaluate([x[batch] for x in values]))
                 term_coefficients = coefficients[:, self._term_slices()[t]]
                 effects[:, batch, t] = term_coefficients @ blocks[-1].T
-                if not with_errors:
+                if covariances is None:
                     blocks.pop()
-            if with_errors:
+            if covariances is not None:
                 design = np.hstack(blocks)
-                for error, covariance in zip(errors, self._covariances, strict=True):
+                for error, covariance in zip(errors, covariances, strict=True):
                     error[batch] = _standard_errors(design, covariance)
         predictor = effects.sum(axis=2) + coefficients[:, :1]
         predictor += offsets_of(self._offset, rows)

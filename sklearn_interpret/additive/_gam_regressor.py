@@ -284,11 +284,21 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         standard_errors : ndarray of shape (n_samples,)
             Of these means, not of targets; only with `return_std`.
         """
-        predictors, _, errors = self._effects(X, with_errors=return_std, warn=True)
+        predictors, _, errors = self._effects(
+            X, covariances=self._covariances if return_std else None, warn=True
+        )
         link, predictor = LINKS[self._link], predictors[0]
         if not return_std:
             return link.mean(predictor)
         return link.mean(predictor), np.abs(link.slope(predictor)) * errors[0]
+
+    def _leverages(self, X: Any) -> NDArray[np.float64]:
+        """Weights of the targets of rows in their own predictions, (n_samples,).
+
+        The smoothing parameters are taken for known, and the family for normal.
+        """
+        _, _, errors = self._effects(X, covariances=[self._inverse_information])
+        return errors[0] ** 2
 
     def predict_interval(
         self, X: Any, alpha: float = 0.05

@@ -145,7 +145,7 @@ class SubstituteAttack(BaseAttack):
     >>> from sklearn_interpret.adversarial import ProjectedGradient, SubstituteAttack
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> attack = SubstituteAttack(
-    ...     RandomForestClassifier(random_state=0),
+    ...     RandomForestClassifier(20, random_state=0),
     ...     attack=ProjectedGradient(None, epsilon=0.5, random_state=0),
     ...     n_seeds=30,
     ...     n_rounds=2,

@@ -232,7 +232,8 @@ def check_tags_of_the_estimator(inspector: Any) -> None:
 
 def check_model_sees_array(inspector: Any) -> None:
     """A model fitted on an array is called with arrays of the same dtype."""
-    _results_of_recorder(inspector, numeric_table().astype(np.float32))
+    X = numeric_table().astype(np.float32)
+    _results_of_recorder(inspector, X, recorder_for(inspector))
 
 
 def check_model_sees_frames(inspector: Any) -> None:
@@ -240,13 +241,15 @@ def check_model_sees_frames(inspector: Any) -> None:
 
     They have the same columns in the same order, of the same dtypes and categories.
     """
-    _results_on_pandas(inspector)
+    _results_on_pandas(inspector, recorder_for(inspector))
 
 
 def check_polars_equals_pandas(inspector: Any) -> None:
     """A model fitted on a polars frame sees polars; results are those of pandas."""
-    of_polars = _results_of_recorder(inspector, mixed_frame("polars", inspector))
-    assert_same(of_polars, _results_on_pandas(inspector))
+    recorder = recorder_for(inspector)
+    polars = mixed_frame("polars", inspector)
+    of_polars = _results_of_recorder(inspector, polars, recorder)
+    assert_same(of_polars, _results_on_pandas(inspector, recorder))
 
 
 def check_dates_are_days(inspector: Any) -> None:
@@ -256,34 +259,35 @@ def check_dates_are_days(inspector: Any) -> None:
     Not checked of inspectors that read some models only, since the pipeline that they
     are checked with takes no dates, nor of those that take numbers only.
     """
-    takes_no_dates = isinstance(recorder_for(inspector), RecordingPipeline)
+    recorder = recorder_for(inspector)
+    takes_no_dates = isinstance(recorder, RecordingPipeline)
     if takes_no_dates or getattr(inspector, "_takes_numbers_only", False):
         return
     inspector = prepared(inspector, bounds=None)  # bounds in numbers are no dates
     of_dates, of_days = frames_of_dates_and_days()
     try:
-        results = _results_of_recorder(inspector, of_dates)
+        results = _results_of_recorder(inspector, of_dates, recorder)
     except ValueError as refusal:
         if not all(text in str(refusal) for text in ("'count'", "turn it into num")):
             raise
         return
-    expected = _results_of_recorder(inspector, of_days)
+    expected = _results_of_recorder(inspector, of_days, recorder)
     for name in ("feature_importances_", *BY_ROW):
         assert_same(results.get(name), expected.get(name), rtol=1e-7)
 
 
-def _results_on_pandas(inspector: Any) -> dict[str, Any]:
+def _results_on_pandas(inspector: Any, recorder: Any) -> dict[str, Any]:
     """Results around a recording model fitted on a frame, which is not changed."""
     X = mixed_frame("pandas", inspector)
     before = X.copy(deep=True)
-    results = _results_of_recorder(inspector, X)
+    results = _results_of_recorder(inspector, X, recorder)
     optional("pandas.testing").assert_frame_equal(X, before)
     return results
 
 
-def _results_of_recorder(inspector: Any, X: Any) -> dict[str, Any]:
+def _results_of_recorder(inspector: Any, X: Any, recorder: Any) -> dict[str, Any]:
     """Results around a recording model, which must see rows like those of its `fit`."""
-    model = clone(recorder_for(inspector)).fit(X, target_for(inspector))
+    model = clone(recorder).fit(X, target_for(inspector))
     inspector = prepared(inspector, estimator=FrozenEstimator(model))
     results = all_results(inspector.fit(X, target_for(inspector)), X[FEW_ROWS])
     fitted_on, *called_with = model.seen_

@@ -77,6 +77,7 @@ class ConditionalImportanceDisplay:
         nuisance: Any = None,
         feature_groups: dict[str, Any] | None = None,
         cv: Any = 5,
+        n_splits: int = 8,
         correction: str | None = "holm",
         alpha: float = 0.05,
         sampler: str | Callable[..., Any] = "residuals",

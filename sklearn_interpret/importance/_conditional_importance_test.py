@@ -94,6 +94,10 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         the residuals of a `nuisance` other than the default. A number makes random
         folds; others, as in :func:`~sklearn.model_selection.cross_val_predict`, have to
         hold out each row once.
+    n_splits : int, default=8
+        Random splits into halves for "pcm", each of which gives a direction that the
+        other half tests. With few splits the p-values depend on `random_state`; time
+        grows with their number.
     correction : {"holm", "bh"} or None, default="holm"
         Adjustment of the p-values for their number: "holm" bounds the probability of
         any false rejection, "bh" (Benjamini-Hochberg) the expected share of false ones.
@@ -179,7 +183,9 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     are small; more rows then make them smaller. "gcm" has power against dependence
     whose sign is the same everywhere; it misses an effect that is positive for some
     values of the other features, and negative for others. "pcm" learns the form of the
-    dependence on half of the rows. "hrt" is valid if the feature is redrawn from its
+    dependence on half of the rows and tests it on the other half, in `n_splits` splits.
+    The mean of these tests is compared with the widest normal distribution that it can
+    have in the limit of many rows. "hrt" is valid if the feature is redrawn from its
     true distribution given the others; which model is taken only matters for the power.
     A single `nuisance` model of all rows predicts it: one that follows every row, such
     as a forest, makes draws that are too close to the values, and no power is left.
@@ -234,6 +240,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     nuisance: Any = None
     feature_groups: dict[str, Any] | None = None
     cv: Any = 5
+    n_splits: int = 8
     correction: str | None = "holm"
     alpha: float = 0.05
     sampler: str | Callable[..., Any] = "residuals"
@@ -253,6 +260,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         **BaseImportance._parameter_constraints,
         "test": [StrOptions({"pcm", "gcm", "hrt", "loco"})],
         "cv": ["cv_object"],
+        "n_splits": [Interval(Integral, 1, None, closed="left")],
         "nuisance": [HasMethods(["fit", "predict"]), None],
         "correction": [StrOptions({"holm", "bh"}), None],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
@@ -378,13 +386,18 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
                 self._clone(), y, self._parameters_with_weights(sample), labels
             )
         strata = np.zeros(len(y)) if classes is None else y
+        half_folds = self._half_folds(original, sample, strata, rng)
+        if not isinstance(self.cv, Integral):  # halves of each of its folds
+            strata = half_folds // 2
+        n_splits = self.n_splits if self.test == "pcm" else 0
         return ConditionalTests(
             sample.rows,
             outcomes,
             weights,
             learner,
             nuisance,
-            self._half_folds(original, sample, strata, rng),
+            half_folds,
+            [random_folds(strata, 2, rng) == 0 for _ in range(n_splits)],
             # Without weights, equal rows are different rows.
             sample.index if (original.weights != 1).any() else np.arange(len(y)),
             Redraw(self.sampler, self.n_samples),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import t
 
 from sklearn_interpret._core.statistics.covariance_tests import (
+    combine_splits,
     generalised_covariance_test,
     one_sided_test,
 )
@@ -43,9 +44,10 @@ if TYPE_CHECKING:
 # Estimated variances below this share of their mean count as this share: the direction
 # of the projected test is divided by them. Chosen by hand.
 _LEAST_VARIANCE = 0.1
-# Rows whose values of a feature the projected test compares with a row's own. Chosen by
-# hand: each takes predictions of all rows, and more make the direction less noisy.
-_N_DONORS = 5
+# Rows whose values of a feature a direction of the projected test compares with a row's
+# own. Chosen by hand: each takes predictions of all rows, and the mean over directions
+# makes up for few.
+_N_DONORS = 2
 # Differences below this share of the standard deviation of their terms are rounding.
 _ROUNDING = 1e-6
 # Relative differences of losses below this are ties.
@@ -79,6 +81,15 @@ class Finding:
     dependence: tuple[Dependence, ...] = (_NOT_CHECKED, _NOT_CHECKED)
 
 
+class _TrainedHalf(NamedTuple):
+    """A model of the target, fitted to one half of the rows."""
+
+    is_trained: NDArray[np.bool_]  # flags of the rows of this half, (n,)
+    model: Any
+    predicted: NDArray[np.float64]  # means of the target given all features, (n, q)
+    variance: NDArray[np.float64]  # and variances, (n, q)
+
+
 @dataclass(eq=False)
 class ConditionalTests:
     """The tests, with the models and data that the tests of all features share.
@@ -97,6 +108,8 @@ class ConditionalTests:
         Makes the learner of some targets.
     half_folds : ndarray of shape (n_rows,)
         Half fold of each row: fold k has the half folds 2 k and 2 k + 1.
+    splits : list of ndarray of shape (n_rows,)
+        Flags of the rows of one half, for each split of "pcm".
     index : ndarray of shape (n_rows,)
         Positions in the input. Rows that stand for one weighted row share theirs.
     redraw : Redraw
@@ -109,6 +122,7 @@ class ConditionalTests:
     learner: Learner
     nuisance: Nuisance
     half_folds: NDArray[np.intp]
+    splits: list[NDArray[np.bool_]]
     index: NDArray[np.intp]
     redraw: Redraw
 
@@ -139,42 +153,63 @@ class ConditionalTests:
     def pcm(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Projected covariance measure (Lundborg et al. 2024, algorithm 1).
 
-        One half of the rows gives a direction, and the other half tests it. The effect
-        of the feature is the prediction of the target less its mean over values of the
-        feature from some rows. The direction is the effect, less its prediction from
-        the other features, over the variance of the target. Any direction is valid;
-        this one is zero if the model ignores the feature. The effect is predicted from
-        all rows, without targets: a prediction from the first half would fit its noise,
-        and leave a dependence in the second half. The importance is the share of the
-        variance of the target's residuals that the direction's residuals explain.
+        One half of the rows gives a direction, and the other half tests it, in several
+        splits of the rows, whose tests are combined. The importance is the share of the
+        variance of the target's residuals that the directions' residuals explain.
         """
-        other_features, test = self._drop_columns(columns), ~self._train
-        predicted, variance = self._target_moments
-        training_rows = np.flatnonzero(self._train)
-        donors = np.random.default_rng(seed).choice(training_rows, _N_DONORS)
-        effect = predicted - np.mean(
-            [self._predict_with_donor(i, columns) for i in donors], 0
+        other_features = self._drop_columns(columns)
+        target = self.residuals(self.outcomes, other_features)
+        rng = np.random.default_rng(seed)
+        statistics, shares = [], []
+        checks: dict[str, Any] = {}
+        for half in self._trained_halves:
+            direction = self._direction(half, columns, other_features, rng)
+            projected = self.residuals(direction, other_features)
+            test = ~half.is_trained
+            products = (target.values * projected.values).sum(axis=1)[test]
+            held_out_products = (target.held_out * projected.held_out).sum(axis=1)[test]
+            weights = self.weights[test]
+            statistics.append(one_sided_test(products, weights, held_out_products)[0])
+            sums_of_squares = [
+                weights @ (residuals.values[test] ** 2).sum(axis=1)
+                for residuals in (target, projected)
+            ]
+            shares.append(
+                max(weights @ products, 0.0) ** 2 / (np.prod(sums_of_squares) or 1.0)
+            )
+            # Those of one direction: the regressions of all are alike.
+            checks = checks or self._check_residuals(other_features, target, projected)
+        statistic, pvalue = combine_splits(
+            np.reshape(statistics, (-1, 2)), self.weights.sum() / 2 - 1
         )
-        direction = self.residuals(effect, other_features).values
-        direction = np.where(
-            _are_rounding_errors(direction, predicted), 0.0, direction / variance
+        return Finding(statistic, pvalue, float(np.mean(shares)), **checks)
+
+    def _direction(
+        self,
+        half: _TrainedHalf,
+        columns: tuple[int, ...],
+        other_features: Rows,
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """The direction (n, q) that the model of a half of the rows gives.
+
+        The effect of the feature is the prediction of the target less its mean over
+        values of the feature from some rows. The direction is the effect, less its
+        prediction from the other features, over the variance of the target. Any
+        direction is valid; this one is zero if the model ignores the feature. The
+        effect is predicted from all rows, without targets: a prediction from this half
+        would fit its noise, and leave a dependence in the other half.
+        """
+        donors = rng.choice(np.flatnonzero(half.is_trained), _N_DONORS)
+        effect = half.predicted - np.mean(
+            [self._predict_with_donor(half.model, i, columns) for i in donors], 0
         )
+        residuals = self.residuals(effect, other_features).values
+        are_zero = _are_rounding_errors(residuals, half.predicted)
         feature = encode_columns(self.rows, columns)
         if self._are_linear_in(feature, other_features).all():
-            direction = np.zeros_like(direction)
-        target = self.residuals(self.outcomes, other_features)
-        projected = self.residuals(direction, other_features)
-        products = (target.values * projected.values).sum(axis=1)[test]
-        held_out_products = (target.held_out * projected.held_out).sum(axis=1)[test]
-        weights = self.weights[test]
-        statistic, pvalue = one_sided_test(products, weights, held_out_products)
-        sums_of_squares = [
-            weights @ (residuals.values[test] ** 2).sum(axis=1)
-            for residuals in (target, projected)
-        ]
-        share = max(weights @ products, 0.0) ** 2 / (np.prod(sums_of_squares) or 1.0)
-        checks = self._check_residuals(other_features, target, projected)
-        return Finding(statistic, pvalue, share, **checks)
+            are_zero[:] = True
+        return np.where(are_zero, 0.0, residuals / half.variance)
 
     def loco(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Difference of held-out losses (Williamson et al. 2023, algorithm 4).
@@ -250,25 +285,19 @@ class ConditionalTests:
         Peters (2020, section 4): penalties keep it from overfitting. Held-out errors
         are larger at the ends of the data, for target and feature alike.
         """
-        learner = self.nuisance(targets)
+        learner, folds = self.nuisance(targets), self.half_folds // 2
         if self.nuisance.model is None:
-            predicted, learner = learner.predict_in_sample(other_features)
-        held_out, score = self.held_out_residuals(learner, targets, other_features)
-        residuals = targets - predicted if self.nuisance.model is None else held_out
+            means, held_out = learner.predict_in_sample(other_features, folds)
+            residuals = targets - means
+        else:
+            held_out = targets - learner.predict_held_out(other_features, folds)
+            residuals = held_out
+        r2 = score(targets, held_out, self.weights)
         are_zero = self._are_linear_in(targets, other_features)
         are_zero |= _are_rounding_errors(residuals, targets)
         return Residuals(
-            np.where(are_zero, 0.0, residuals), np.where(are_zero, 0.0, held_out), score
+            np.where(are_zero, 0.0, residuals), np.where(are_zero, 0.0, held_out), r2
         )
-
-    def held_out_residuals(
-        self, learner: Learner, targets: NDArray[np.float64], other_features: Rows
-    ) -> tuple[NDArray[np.float64], float]:
-        """Held-out residuals (n_rows, q) of a learner, and R^2."""
-        residuals = targets - learner.predict_held_out(
-            other_features, self.half_folds // 2
-        )
-        return residuals, score(targets, residuals, self.weights)
 
     def _are_linear_in(
         self, targets: NDArray[np.float64], other_features: Rows
@@ -306,7 +335,7 @@ class ConditionalTests:
     def prepare(self, test: str) -> None:
         """Compute what a test needs for all features, before features go to workers."""
         shared = {
-            "pcm": "_target_moments",
+            "pcm": "_trained_halves",
             "hrt": "_half_model",
             "loco": "_full_losses",
         }
@@ -319,10 +348,16 @@ class ConditionalTests:
         return self.learner.fit_rows(self.rows, np.flatnonzero(self._train))
 
     @cached_property
-    def _target_moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Conditional mean and variance of the target given all features: (n, q)."""
-        train = np.flatnonzero(self._train)
-        predicted = self.learner.predict_numbers(self._half_model, self.rows)
+    def _trained_halves(self) -> list[_TrainedHalf]:
+        """The model of the target of each half of each split, and its moments."""
+        return [
+            self._train_half(half) for train in self.splits for half in (train, ~train)
+        ]
+
+    def _train_half(self, is_trained: NDArray[np.bool_]) -> _TrainedHalf:
+        train = np.flatnonzero(is_trained)
+        model = self.learner.fit_rows(self.rows, train)
+        predicted = self.learner.predict_numbers(model, self.rows)
         squares = (self.outcomes - predicted) ** 2
         learner = self.nuisance(squares)
         variance = learner.predict_numbers(
@@ -330,16 +365,18 @@ class ConditionalTests:
         )
         mean = np.average(squares[train], axis=0, weights=self.weights[train])
         smallest = np.where(mean > 0, _LEAST_VARIANCE * mean, 1.0)
-        return predicted, np.maximum(variance, smallest)
+        return _TrainedHalf(
+            is_trained, model, predicted, np.maximum(variance, smallest)
+        )
 
     def _predict_with_donor(
-        self, donor: int, columns: tuple[int, ...]
+        self, model: Any, donor: int, columns: tuple[int, ...]
     ) -> NDArray[np.float64]:
         """Predictions (n, q) of the target with the donor row's values of columns."""
         index = np.arange(self.rows.n_rows)
         donors = dict.fromkeys(columns, np.full(len(index), donor))
         rows = type(self.rows)(self.rows.mix(index, donors))
-        return self.learner.predict_numbers(self._half_model, rows)
+        return self.learner.predict_numbers(model, rows)
 
     @cached_property
     def _full_losses(self) -> NDArray[np.float64]:

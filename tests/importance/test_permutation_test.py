@@ -205,6 +205,7 @@ def test_distributions_agree_on_their_own_draws(distribution):
         )
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("n_draws", [2, 5, 20])
 @pytest.mark.parametrize("distribution", ["normal", "lognormal"])
 def test_pvalues_of_few_draws_are_uniform(distribution, n_draws):

@@ -138,7 +138,7 @@ def test_scores_need_room_on_the_right():
     assert len(shown([4.0, 3.0, 2.0, 1.0], **arguments).scores_) == 8
 
 
-@pytest.mark.thorough(after=2)
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("test", LABELS)
 def test_what_is_drawn_is_what_was_found(test):
     inspector = fitted(test)

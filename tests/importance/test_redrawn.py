@@ -20,7 +20,9 @@ def redrawn(X, columns, sampler):
     rows, rest = as_rows(X), np.flatnonzero(PARTS % 2)
     nuisance, redraw = Nuisance(LinearRegression(), None), Redraw(sampler, 50)
     index = np.arange(400)
-    tests = ConditionalTests(rows, None, WEIGHTS, None, nuisance, PARTS, index, redraw)
+    tests = ConditionalTests(
+        rows, None, WEIGHTS, None, nuisance, PARTS, [], index, redraw
+    )
     others, rng = drop_columns(rows, columns), np.random.default_rng(0)
     draws, _ = redraw(RedrawRequest(tests, columns, others, rest, rng))
     return [np.asarray(levels)[codes] for levels, codes in draws], rest

@@ -202,7 +202,7 @@ def texts_beyond(figure):
     return [text for text, fault in text_faults(figure) if fault == LEAVES]
 
 
-@pytest.mark.thorough(after=12)
+@pytest.mark.thorough(after=6)
 @pytest.mark.parametrize(("name", "draw"), EACH_DRAWING)
 def test_texts_stay_within_a_figure_without_a_layout(name, draw, monkeypatch):
     axes = (plt.subplots()[1] for _ in count())

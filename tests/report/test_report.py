@@ -69,15 +69,16 @@ def test_importance_names_what_matters():
     np.testing.assert_allclose(table.columns["drop column"][1:], 0, atol=1e-12)
 
 
-def test_importance_of_noise_names_no_feature():
+@pytest.mark.thorough(after=1)
+@pytest.mark.parametrize("seed", range(3))
+def test_importance_of_noise_names_no_feature(seed):
     # Of thirty columns of noise one often has an interval above zero.
-    for seed in range(3):
-        table = np.random.default_rng(seed).normal(size=(120, 31))
-        X = pd.DataFrame(table[:, 1:]).add_prefix("x")
-        found = section(LinearRegression(), X, table[:, 0], "importance")
-        assert "x" not in found.summary.replace("expla", "")
-        found = section(LinearRegression(), X, table[:, 0] + 2 * X["x7"], "importance")
-        assert found.summary == "Only x7 matters clearly more than chance."
+    table = np.random.default_rng(seed).normal(size=(120, 31))
+    X = pd.DataFrame(table[:, 1:]).add_prefix("x")
+    found = section(LinearRegression(), X, table[:, 0], "importance")
+    assert "x" not in found.summary.replace("expla", "")
+    found = section(LinearRegression(), X, table[:, 0] + 2 * X["x7"], "importance")
+    assert found.summary == "Only x7 matters clearly more than chance."
 
 
 def test_importance_of_a_classifier_without_probabilities():

@@ -113,7 +113,8 @@ def test_no_condition_is_redundant(model, seed, n_classes):
             assert "None" not in str(condition)
 
 
-@pytest.mark.parametrize("logistic", [False, True])
+@pytest.mark.thorough(after=1)
+@pytest.mark.parametrize("logistic", [True, False])
 def test_lasso_against_scikit_learn(logistic):
     rng = np.random.default_rng(0)
     columns = (rng.random((200, 40)) < 0.3).astype(float)

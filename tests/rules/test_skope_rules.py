@@ -173,6 +173,7 @@ def test_identifiers_make_no_rules():
         assert len(SkopeRulesClassifier(random_state=0).fit(X, y).rules_) == 1
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     ("load", "least"), [(load_iris, 0.92), (load_breast_cancer, 0.91)]
 )

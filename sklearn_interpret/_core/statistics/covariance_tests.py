@@ -73,6 +73,37 @@ def one_sided_test(
     return statistic, float(t.sf(statistic, total - 1))
 
 
+def combine_splits(statistics: NDArray[np.float64], dof: float) -> tuple[float, float]:
+    """Statistic and upper p-value of one-sided tests of several splits of the rows.
+
+    Each split into halves has two tests, each with a direction that the other half
+    gives. The mean of the tests varies less than one of them. How much less depends on
+    the direction; in the limit of many rows its upper tail is at most that of a normal
+    distribution of variance 2 / pi + (1 - 2 / pi) / n_splits. Of a direction of one
+    dimension that is noise, 2 / pi is the correlation of the two tests; of one of many
+    dimensions, these tests are equal.
+
+    Parameters
+    ----------
+    statistics : ndarray of shape (n_splits, 2)
+        Student's statistics.
+    dof : float
+        Their degrees of freedom.
+
+    Returns
+    -------
+    statistic, pvalue : float
+        The mean, divided by that deviation, and its p-value by Student's distribution;
+        0 and 1 if all statistics are zero, as of products that do not vary.
+    """
+    if not statistics.any():
+        return 0.0, 1.0
+    correlation = 2 / np.pi
+    variance = correlation + (1 - correlation) / len(statistics)
+    statistic = float(statistics.mean() / np.sqrt(variance))
+    return statistic, float(t.sf(statistic, dof))
+
+
 def adjusted_pvalues(
     pvalues: NDArray[np.float64], correction: str | None
 ) -> NDArray[np.float64]:

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import kstest, ttest_1samp
+from scipy.stats import binom, kstest, t, ttest_1samp
 
 from sklearn_interpret._core.statistics.covariance_tests import (
     adjusted_pvalues,
+    combine_splits,
     generalised_covariance_test,
     one_sided_test,
 )
@@ -77,3 +78,37 @@ def test_adjusted_pvalues():
     assert_array_equal(adjusted_pvalues(pvalues, None), pvalues)
     assert_allclose(adjusted_pvalues(pvalues, "holm"), [0.04, 0.09, 0.09, 0.5])
     assert_allclose(adjusted_pvalues(pvalues, "bh"), [0.04, 0.16 / 3, 0.16 / 3, 0.5])
+
+
+@pytest.mark.parametrize(
+    "n_splits", [1, 2, pytest.param(8, marks=pytest.mark.thorough)]
+)
+@pytest.mark.parametrize("kind", ["one", "many", "fixed", "largest"])
+def test_combined_splits_reject_no_more_than_one_test(kind, n_splits):
+    """Of directions that are noise of one half, or fixed, in the limit of many rows."""
+    n_tables, n_rows, q = 20_000, 32, {"one": 1, "fixed": 1}.get(kind, 10)
+    rng = np.random.default_rng(n_splits)
+    products = rng.normal(size=(n_tables, n_rows, q)) / np.sqrt(n_rows / 2)
+    statistics = []
+    for _ in range(n_splits):
+        order = rng.permutation(n_rows)
+        halves = [products[:, half].sum(axis=1) for half in np.split(order, 2)]
+        for trained, tested in (halves, halves[::-1]):
+            direction = trained
+            if kind == "fixed":
+                direction = np.ones((n_tables, 1))
+            if kind == "largest":
+                largest = np.abs(trained).max(axis=1, keepdims=True)
+                direction = trained * (np.abs(trained) == largest)
+            length = np.linalg.norm(direction, axis=1)
+            statistics.append((direction * tested).sum(axis=1) / length)
+    statistics = np.reshape(statistics, (n_splits, 2, n_tables))
+    pvalues = [combine_splits(statistics[:, :, i], np.inf)[1] for i in range(n_tables)]
+    for level in (0.05, 0.01, 0.001):
+        n_rejected = np.sum(np.array(pvalues) < level)
+        assert n_rejected <= binom.ppf(0.999, n_tables, level)
+
+
+def test_equal_tests_combine_to_themselves():
+    statistic, pvalue = combine_splits(np.full((1, 2), 2.0), 30)
+    assert_allclose([statistic, pvalue], [2.0, t.sf(2.0, 30)])
