@@ -40,7 +40,12 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._inspectors.sklearn_bases import DataFrame
     from sklearn_interpret._plotting.axes import Canvas
-    from sklearn_interpret._plotting.panels.lines import Artists, Panel, PlotOptions
+    from sklearn_interpret._plotting.panels.lines import (
+        Artists,
+        Panel,
+        PanelPair,
+        PlotOptions,
+    )
 
 # Curves of probabilities with a smaller range are drawn as constant. Chosen by hand:
 # far above rounding errors, and far below what anyone decides by.
@@ -148,7 +153,7 @@ class PanelDisplay(DisplayMixin, ABC):
 
     def _render_panels(
         self,
-        panels: Sequence[tuple[Panel, Panel | None]],
+        panels: Sequence[PanelPair],
         ax: Any,
         options: PlotOptions,
         *,
@@ -156,7 +161,7 @@ class PanelDisplay(DisplayMixin, ABC):
         share_y: bool,
         note: str | None = None,
     ) -> Canvas:
-        """Draw pairs (panel, panel below or None); set figure, axes and artists."""
+        """Draw panels, and panels below them; set figure, axes and artists."""
         slots = [panel.slot(below is not None) for panel, below in panels]
         canvas = take_axes(
             ax, slots, n_columns=n_cols, caller=f"{type(self).__name__}.plot"
@@ -201,7 +206,7 @@ class PanelDisplay(DisplayMixin, ABC):
 
     def _label_panels(
         self,
-        panels: Sequence[tuple[Panel, Panel | None]],
+        panels: Sequence[PanelPair],
         canvas: Canvas,
         share_y: bool,
         again: list[bool],

@@ -24,6 +24,7 @@ from sklearn_interpret._plotting.panels.displays import (
 )
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
+    PanelPair,
     PlotOptions,
     SurfacePanel,
     spreads,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sklearn_interpret._model.rows.axes import Axis
-    from sklearn_interpret._plotting.panels.lines import Effect, Panel
+    from sklearn_interpret._plotting.panels.lines import Effect
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
 
@@ -295,20 +296,22 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     def _entry_panels(
         self, effect: Effect, entry: int, options: PlotOptions
-    ) -> list[tuple[Panel, Panel | None]]:
+    ) -> list[PanelPair]:
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
-            return [(self._line_panel(effect, options.outputs, options), None)]
+            return [PanelPair(self._line_panel(effect, options.outputs, options))]
         quantity = self._quantity_name()
         supported = np.where(effect.has_rows, effect.values, np.nan)
-        limits = colour_limits(supported, self._zero, self._rounding_size())
-        panels: list[tuple[Panel, Panel | None]] = []
+        limits = colour_limits(
+            supported, diverging=self._zero, negligible=self._rounding_size()
+        )
+        panels: list[PanelPair] = []
         for output in range(len(effect.values)):
             response = self._response_text(output)
             panel = SurfacePanel(
-                effect, output, limits, quantity, response, diverging=self._zero
+                effect, output, limits, response, quantity, diverging=self._zero
             )
-            panels.append((panel, None))
+            panels.append(PanelPair(panel))
         return panels
 
     def _line_panel(
@@ -329,8 +332,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 effect.series(output, names[output], colour, levels)
                 for output, colour in zip(outputs, palette, strict=True)
             ],
-            self._quantity_name(),
             self._response_text(None if len(self.output_names or [0]) > 1 else 0),
+            self._quantity_name(),
             levels=levels,
             data=None if effect.data is None else effect.data[0],
             zero=self._zero,

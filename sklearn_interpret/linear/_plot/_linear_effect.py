@@ -195,7 +195,7 @@ class LinearEffectDisplay(Display):
         name_rows(ax, names)
         self.zero_ = ax.axvline(0, color=shade(ax, 0.6), linewidth=0.9, zorder=0.9)
         response = self._response_label(self.output_names, 0)
-        finish_rows(ax, two_lines(response, "Effect: weight times value"))
+        finish_rows(ax, two_lines("Effect: weight times value", response))
         return self
 
     def _term_texts(self, selected: NDArray[np.intp], rows: list[int]) -> list[str]:

@@ -309,7 +309,7 @@ class PrototypeDisplay(DisplayMixin):
         (ax,) = canvas.main
         size = size if canvas.own_figure else np.array(axes_inches(ax))
         x, y = (np.arange(n + 1) - 0.5 for n in shape)
-        limits = colour_limits(scaled, True)
+        limits = colour_limits(scaled, diverging=True)
         self.heat_map_ = heat_map = draw_heat_map(
             ax, x, y, scaled.T, limits, None, diverging=True
         )
