@@ -109,10 +109,9 @@ def mix(
     return red, green, blue
 
 
-def stand_out(
-    colour: ColorType, ax: Axes, least: float = MIN_LINE_CONTRAST
-) -> ColorType:
-    """The colour, mixed with the ink of an axes if its contrast is below `least`."""
+def stand_out(colour: ColorType, ax: Axes, *, is_text: bool = False) -> ColorType:
+    """The colour, mixed with the ink of an axes if its contrast is low."""
+    least = MIN_TEXT_CONTRAST if is_text else MIN_LINE_CONTRAST
     background, ink_colour, mixture = paper(ax), ink(ax), colour
     if contrast(colour, background) < least:
         for share in np.linspace(0, 1, 21):

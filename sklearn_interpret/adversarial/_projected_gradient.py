@@ -181,9 +181,8 @@ class ProjectedGradient(BaseGradientAttack):
             return AttackResult(best)
         remaining = np.flatnonzero(~problem.holds(best, index))
         margins = np.full(len(index), np.inf)
-        margins[remaining] = self._margins.margins_at(
-            problem, best[remaining], index[remaining]
-        ).margin
+        failed = problem, best[remaining], index[remaining]
+        margins[remaining] = self._margins.margins_at(*failed).margin
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]
         starts += zip(self._start_directions, self._start_fractions, strict=True)
         # Only from the row itself all steps go towards the same rival.
@@ -195,8 +194,7 @@ class ProjectedGradient(BaseGradientAttack):
                 break
             remaining_budget = budget.take(remaining)
             slopes = np.tile(direction, (len(remaining), 1))
-            radius = fraction * budget.epsilon
-            perturbations = remaining_budget.farthest(slopes, radius)
+            perturbations = remaining_budget.farthest(slopes, fraction * budget.epsilon)
             if rivals_of_start is not None:
                 rivals_of_start = rivals_of_start[remaining]
             climbs = self._climb(remaining_budget, perturbations, rivals_of_start)
@@ -240,10 +238,6 @@ class ProjectedGradient(BaseGradientAttack):
             )
             slopes = self._margins.slopes(problem, values, index, rival)
             active_budget = budget.take(active)
-            perturbations = active_budget.farthest(
-                slopes, float(size), perturbations[~holds]
-            )
-            perturbations = project_onto_ball(
-                perturbations, active_budget.epsilon, active_budget.norm
-            )
+            moved = active_budget.farthest(slopes, float(size), perturbations[~holds])
+            perturbations = project_onto_ball(moved, budget.epsilon, budget.norm)
         return climbs

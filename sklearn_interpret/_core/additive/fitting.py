@@ -484,16 +484,9 @@ def iterate_least_squares(
         converged = gain < _GAIN * (evaluation.deviance + 0.1)
         if not (evaluation.products.size or converged):
             evaluation = problem.evaluate(coefficients)
-    return AdditiveFit(
-        problem,
-        null_equations,
-        penalised_fit,
-        coefficients,
-        evaluation,
-        start_deviance,
-        n_iter,
-        converged,
-    )
+    solved = penalised_fit, coefficients, evaluation
+    course = start_deviance, n_iter, converged
+    return AdditiveFit(problem, null_equations, *solved, *course)
 
 
 def _halve_step(
@@ -511,11 +504,8 @@ def _halve_step(
     penalties = penalised_fit.penalty_diagonal
     before = evaluation.deviance + penalties @ start**2
     step = np.append(start[0] - evaluation.center, start[1:])
-    expected_gain = (
-        penalised_fit.equations.residual(step)
-        + penalties @ start**2
-        - penalised_fit.minimum
-    )
+    expected_gain = penalised_fit.equations.residual(step) + penalties @ start**2
+    expected_gain -= penalised_fit.minimum
     with_equations = expected_gain > _GAIN * (evaluation.deviance + 0.1)
     for _ in range(_MOST_HALVINGS):
         new_evaluation = problem.evaluate(candidate, with_equations)

@@ -229,10 +229,8 @@ class NetworkModel:
         score_slopes = np.concatenate(
             [layer.reshape(len(rows), k, -1) for layer in of_layers], axis=2
         )
-        weights = self.weights[rows, None]
-        gradients = np.einsum(
-            "nkp,nk->np", score_slopes, weights * self.loss_slopes[rows]
-        )
+        slopes = self.weights[rows, None] * self.loss_slopes[rows]
+        gradients = np.einsum("nkp,nk->np", score_slopes, slopes)
         roots = np.einsum("nkl,nkp->nlp", self._curvature_roots[rows], score_slopes)
         return gradients, roots
 

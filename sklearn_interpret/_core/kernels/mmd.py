@@ -154,8 +154,7 @@ def select_criticisms(
     # `ratios` are of determinants.
     witness_sizes, ratios = np.abs(witness), diagonal.astype(np.float64)
     free = free & (ratios > 0) if spread else free.copy()
-    n_steps = min(n_criticisms, free.sum()) if spread else 0
-    factor = np.empty((n_steps, len(witness)))
+    factor = np.empty((min(n_criticisms, free.sum()) if spread else 0, len(witness)))
     while len(chosen) < n_criticisms and free.any():
         scores = witness_sizes
         if spread:

@@ -155,13 +155,6 @@ class Panel(Protocol):
         """Name the axes."""
 
 
-class PanelPair(NamedTuple):
-    """A panel, and the panel below it."""
-
-    panel: Panel
-    below: Panel | None = None
-
-
 @dataclass(frozen=True)
 class Series:
     """One line: numbers along x, with a band and one thin line per fold."""

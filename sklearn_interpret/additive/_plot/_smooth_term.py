@@ -22,7 +22,6 @@ from sklearn_interpret._plotting.panels.displays import EntryDisplay, effect_col
 from sklearn_interpret._plotting.panels.lines import (
     Artists,
     LinePanel,
-    PanelPair,
     PlotOptions,
     SurfacePanel,
     level_places,
@@ -407,9 +406,7 @@ default=None
             selected_effects = [np.ravel(self.effects[term]) for term in selected]
             limits = colour_limits(np.concatenate(selected_effects), diverging=True)
         panels = [
-            PanelPair(panel)
-            for term in selected
-            for panel in self._entry_panels(term, limits)
+            panel for term in selected for panel in self._entry_panels(term, limits)
         ]
         self._render_panels(
             panels, ax, options, n_cols=n_cols, share_y=share_y, note=note

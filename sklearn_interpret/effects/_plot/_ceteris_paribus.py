@@ -15,7 +15,7 @@ from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._plotting.displays import ModelsMixin
 from sklearn_interpret._plotting.labels import row_text
 from sklearn_interpret._plotting.panels.displays import effect_columns, fold_band
-from sklearn_interpret._plotting.panels.lines import Mark, PanelPair, level_places
+from sklearn_interpret._plotting.panels.lines import Mark, level_places
 from sklearn_interpret.effects._individual_conditional_expectation import (
     GridInspector,
     IndividualConditionalExpectation,
@@ -33,7 +33,12 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._plotting.displays import LabelNames
-    from sklearn_interpret._plotting.panels.lines import Effect, LinePanel, PlotOptions
+    from sklearn_interpret._plotting.panels.lines import (
+        Effect,
+        LinePanel,
+        Panel,
+        PlotOptions,
+    )
     from sklearn_interpret._plotting.sources import Data
 
 
@@ -220,14 +225,14 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
 
     def _entry_panels(
         self, effect: Effect, entry: int, options: PlotOptions
-    ) -> list[PanelPair]:
+    ) -> list[tuple[Panel, Panel | None]]:
         profiles, predictions = self._profiles_by_model(entry)
         if self.models is None:
             panel = self._line_panel(effect, options.outputs, options)
             mean_predictions = predictions.mean(axis=0)[options.outputs]
-            return [PanelPair(self._mark_row(panel, entry, mean_predictions))]
+            return [(self._mark_row(panel, entry, mean_predictions), None)]
         names = self._named_outputs(len(effect.values))
-        panels: list[PanelPair] = []
+        panels: list[tuple[Panel, Panel | None]] = []
         for output in options.outputs:
             model_lines = replace(effect, values=profiles[:, output], missing=None)
             panel_kwargs: dict[str, Any] = {"names": self.models}
@@ -235,8 +240,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             panel = self._line_panel(
                 model_lines, range(len(profiles)), options, **panel_kwargs
             )
-            panel = self._mark_row(panel, entry, predictions[:, output])
-            panels.append(PanelPair(panel))
+            panels.append((self._mark_row(panel, entry, predictions[:, output]), None))
         return panels
 
     def _mark_row(

@@ -22,7 +22,6 @@ from sklearn_interpret._plotting.panels.displays import (
 from sklearn_interpret._plotting.panels.lines import (
     Effect,
     LinePanel,
-    PanelPair,
     PlotOptions,
     level_places,
 )
@@ -404,7 +403,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         options = PlotOptions.of_arguments(locals())
         effects = self._line_effects()
         panels = [
-            PanelPair(self._output_panel(effects, output, order))
+            self._output_panel(effects, output, order)
             for output in range(len(effects[0].values))
         ]
         self._render_panels(panels, ax, options, n_cols=n_cols, share_y=share_y)

@@ -18,19 +18,14 @@ from sklearn_interpret._plotting.panels.displays import (
     effect_columns,
     fold_band,
 )
-from sklearn_interpret._plotting.panels.lines import (
-    PanelPair,
-    PlotOptions,
-    Shades,
-    SpreadPanel,
-)
+from sklearn_interpret._plotting.panels.lines import PlotOptions, Shades, SpreadPanel
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
 from sklearn_interpret.effects._plot._effect import EffectDisplay, colour_feature
 
 if TYPE_CHECKING:
-    from sklearn_interpret._plotting.panels.lines import Artists, Effect, Series
+    from sklearn_interpret._plotting.panels.lines import Artists, Effect, Panel, Series
 
 
 @dataclass(eq=False, repr=False)
@@ -288,7 +283,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     def _entry_panels(
         self, effect: Effect, entry: int, options: PlotOptions
-    ) -> list[PanelPair]:
+    ) -> list[tuple[Panel, Panel | None]]:
         if len(effect.names) > 1:
             return super()._entry_panels(effect, entry, options)
         curves = self._entry_curves(entry)
@@ -298,7 +293,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
         outputs = self._named_outputs(n_outputs)
-        panels: list[PanelPair] = []
+        panels: list[tuple[Panel, Panel | None]] = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
             panel_kwargs: dict[str, Any] = {
@@ -309,7 +304,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             if options.kind == "derivatives":
                 panel = replace(panel, second_line="Slope of ICE", zero=True)
             below = self._spread_panel(entry, output, panel.series[0])
-            panels.append(PanelPair(panel, below))
+            panels.append((panel, below))
         return panels
 
     def _slope_effect(self, effect: Effect) -> Effect:

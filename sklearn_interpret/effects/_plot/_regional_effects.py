@@ -25,7 +25,6 @@ from sklearn_interpret._plotting.panels.lines import (
     Artists,
     Effect,
     LinePanel,
-    PanelPair,
     PlotOptions,
 )
 from sklearn_interpret._plotting.sources import response_name
@@ -41,6 +40,7 @@ from sklearn_interpret.effects._regional_effects import RegionalEffects, SplitTe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.panels.lines import Panel
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations import Condition
 
@@ -276,12 +276,12 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         # The effect over all rows is drawn as the line of a fold is.
         options.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
         options.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
-        panels = [
-            PanelPair(self._region_panel(position, effect, overall, outputs, n_curves))
+        panels: list[Panel] = [
+            self._region_panel(position, effect, overall, outputs, n_curves)
             for position, effect in enumerate(effects)
         ]
         if self.tree is not None and 1 < len(effects) <= MOST_LEAVES:
-            panels.insert(0, PanelPair(TreePanel(self.tree)))
+            panels.insert(0, TreePanel(self.tree))
         n_outputs, note = len(overall.values), None
         if len(outputs) < n_outputs:
             note = f"The {len(outputs)} most varied of {n_outputs} outputs"

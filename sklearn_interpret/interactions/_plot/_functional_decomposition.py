@@ -18,7 +18,6 @@ from sklearn_interpret._plotting.panels.lines import (
     Artists,
     Effect,
     LinePanel,
-    PanelPair,
     PlotOptions,
     Series,
     SurfacePanel,
@@ -235,8 +234,8 @@ default="auto"
             self._component_panel(explanation, reader, component, limits)
             for component in selected
         ]
-        pairs = [PanelPair(panel) for panel in (bars, *panels)]
-        self._render_panels(pairs, ax, options, n_cols=n_cols, share_y=share_y)
+        panels.insert(0, bars)
+        self._render_panels(panels, ax, options, n_cols=n_cols, share_y=share_y)
         self.bars_, self.labels_ = bars.bars, bars.labels
         return self
 

@@ -366,7 +366,7 @@ default="auto"
                 )
         else:
             numbers = colour_values.numbers
-            limits = colour_limits(np.array(clipped_range(numbers)), diverging=False)
+            limits = colour_limits(np.array(clipped_range(numbers)))
             points, grey = draw_shaded_points(
                 ax, x, y, numbers, style, area=area, limits=limits
             )

@@ -9,10 +9,9 @@ a term's *gain* depends on the pattern alone, and is looked up in a table of the
 and output. Its *key* is the position of the output and term in the totals of rows. A
 *share* is consecutive trees whose tables are made together.
 
-For example, a root that splits on age, and its left child, on income, are a unit with
-no conditions above: a young row of high income has the pattern 0b01. With one output it
-has two tables of four gains, of age and of income; one table, of the pair, for
-interaction values.
+For example, a root that splits on age, and its left child, on income, are a unit
+without conditions above: a young row of high income has the pattern 0b01. Of one output
+it has two tables of four gains, of age and of income, and one of the pair.
 
 Leaves that are too deep for a table are evaluated at the patterns that occur. Few rows
 are evaluated by the game itself, without tables: `value_tasks` chooses.
@@ -162,15 +161,12 @@ class TreePlan:
         return self.ensemble.n_outputs * self.paths.n_players**order
 
     def column_keys(self, units: TreeUnits, order: int) -> NDArray[np.intp]:
-        """Position of the total of each output and term of units; -1: zero terms.
-
-        Terms are zero if the unit has fewer players than slots, and the term's player
-        is missing (-1, thus first of a sorted pair), or no leaf has a value of the
-        output.
-        """
+        """Position of the total of each output and term of units; -1: zero terms."""
         n_players = self.paths.n_players
         columns = np.array(terms(units.n_bits, order), dtype=np.intp)
         players = np.sort(units.players[:, columns], axis=2)
+        # Units with fewer players have -1, the first of a sorted pair. Outputs that are
+        # zero at all leaves of a unit have zero gains, too.
         has_players, keys = players[..., 0] >= 0, players[..., 0]
         if order == 2:
             keys = keys * n_players + players[..., 1]
@@ -488,8 +484,7 @@ def _unit_tables(
         for term in terms(n_leaf_conditions.max(initial=0), order):
             term_starts = term_position(term, n_leaf_conditions) << n_leaf_conditions
             np.add(patterns, term_starts[:, None], out=positions)
-            # Leaves without the term: number 0 is zero.
-            positions[term[-1] >= n_leaf_conditions] = 0
+            positions[term[-1] >= n_leaf_conditions] = 0  # no term: number 0 is zero
             numbers.take(positions, out=gains, mode="wrap")
             # The first slots of a leaf, of the conditions above, belong to the first
             # columns, in this order; columns of later slots differ between units.
