@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.typing import ColorType
 
-# Seven colours of Okabe & Ito, without yellow, the ones of little contrast against
-# white last; and five more, found by a search. These stand out against white (contrast
-# 2) and black (3). Distances between any two of the twelve are at least 26 in CIELAB,
-# and 18 and 19 as deuteranopes and protanopes see them (21 between the seven).
+# Seven colours of Okabe & Ito, without yellow: those of little contrast against white
+# are the last before black; and five more, found by a search. All stand out against
+# white (contrast 2), and all but black against black (3). Distances between any two of
+# the twelve are at least 26 in CIELAB, and 18 and 19 as deuteranopes and protanopes see
+# them (21 between the seven).
 PALETTE = (
     "#0072B2",
     "#D55E00",
@@ -37,9 +38,9 @@ UP_COLOUR = "#D55E00"
 DOWN_COLOUR = "#0072B2"
 # Colour of marks without a value on the scale of colours.
 NEUTRAL_COLOUR = "0.62"
-SEEN = 2.0  # least contrast of lines and areas against their background
-READ = 4.5  # least contrast of text against its background (WCAG 2, level AA)
-CLEARLY = 1.25  # a changed colour gets this multiple of the least contrast
+MIN_LINE_CONTRAST = 2.0  # of lines and areas against their background
+MIN_TEXT_CONTRAST = 4.5  # of text against its background (WCAG 2, level AA)
+CONTRAST_MARGIN = 1.25  # a changed colour gets this multiple of the least contrast
 # Relative luminance of red, green and blue (Web Content Accessibility Guidelines).
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
@@ -83,7 +84,7 @@ def ink(ax: Axes) -> str:
     import matplotlib
 
     text_colour, background = matplotlib.rcParams["text.color"], paper(ax)
-    is_readable = contrast(text_colour, background) >= READ
+    is_readable = contrast(text_colour, background) >= MIN_TEXT_CONTRAST
     return text_colour if is_readable else text_on(background)
 
 
@@ -108,13 +109,14 @@ def mix(
     return red, green, blue
 
 
-def stand_out(colour: ColorType, ax: Axes, least: float = SEEN) -> ColorType:
-    """The colour, mixed with the ink of an axes if its contrast is below `least`."""
-    background, end, mixture = paper(ax), ink(ax), colour
+def stand_out(colour: ColorType, ax: Axes, *, is_text: bool = False) -> ColorType:
+    """The colour, mixed with the ink of an axes if its contrast is low."""
+    least = MIN_TEXT_CONTRAST if is_text else MIN_LINE_CONTRAST
+    background, ink_colour, mixture = paper(ax), ink(ax), colour
     if contrast(colour, background) < least:
         for share in np.linspace(0, 1, 21):
-            mixture = mix(colour, end, share)
-            if contrast(mixture, background) >= CLEARLY * least:
+            mixture = mix(colour, ink_colour, share)
+            if contrast(mixture, background) >= CONTRAST_MARGIN * least:
                 break
     return mixture
 

@@ -43,7 +43,7 @@ def draw_line(
 ) -> Line2D:
     """A line, or only points; a line of few points has markers.
 
-    In all functions of this module, `across` exchanges the axes.
+    In all functions that take it, `across` exchanges the axes.
     """
     style_kwargs: Style = {
         "color": stand_out(colour, ax),
@@ -156,7 +156,7 @@ def draw_band(
         style_kwargs: Style = {"colors": [stand_out(colour, ax)], "linewidths": 1.6}
         style_kwargs["zorder"] = 2.8
     else:
-        draw = ax.fill_between
+        draw = ax.fill_betweenx if across else ax.fill_between
         # The same transparency is invisible on dark paper.
         alpha = 0.2 if text_on(paper(ax)) == "black" else 0.45
         style_kwargs = {

@@ -188,7 +188,7 @@ class DisplayMixin:
         return import_late("pandas", f"{type(self).__name__}.to_frame")
 
     def _name_response(
-        self, inspectors: Sequence[Any], target_name: str | None, unit: str | None
+        self, target_name: str | None, unit: str | None, inspectors: Sequence[Any] = ()
     ) -> None:
         """Set the name of the target, and the unit of the response, for labels."""
         if target_name is None and inspectors:
@@ -342,7 +342,7 @@ default=None
         if not fitted and not cls._shows_rows:
             data = data._replace(X=None)
         display = cls._from_inspector(inspector, data, **split.choices)
-        display._name_response([inspector], *names)
+        display._name_response(*names, [inspector])
         return display.plot(ax=ax, **split.plot)
 
     @classmethod
@@ -508,7 +508,7 @@ default=None
         )
         display = cls._from_folds(inspectors, data, **split.choices, **settings)
         display._splits = splits_of(cv_results)
-        display._name_response(inspectors, *names)
+        display._name_response(*names, inspectors)
         return display.plot(ax=ax, **split.plot)
 
     @classmethod
@@ -664,7 +664,7 @@ class ExplanationDisplay(Display):
         if target_name is None:
             target_name = getattr(explanation, "target_name", None)
         display = cls._make_display(explanation, **choices)
-        display._name_response([], target_name, unit)
+        display._name_response(target_name, unit)
         return display.plot(ax=ax, **options)
 
     @classmethod

@@ -223,14 +223,14 @@ def join_names(names: Sequence[str], most: int, *, two_lines: bool) -> str:
     return JOIN.join(shorten(name, longest) for name in names)
 
 
-def two_lines(quantity: str, response: str, most: int = 44) -> str:
-    """Axis label with the response, and the quantity shown on a line below.
+def two_lines(first_line: str, second_line: str, most: int = 44) -> str:
+    """Axis label with a second line in brackets.
 
     Lines of more than `most` characters are wrapped.
     """
-    if not quantity[1:2].isupper():
-        quantity = quantity[:1].lower() + quantity[1:]
-    lines = shorten(response, 44), f"({quantity})"
+    if not second_line[1:2].isupper():
+        second_line = second_line[:1].lower() + second_line[1:]
+    lines = shorten(first_line, 44), f"({second_line})"
     return literal("\n".join(fill(line, most) for line in lines))
 
 

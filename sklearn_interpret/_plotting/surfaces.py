@@ -29,7 +29,7 @@ N_LEVELS = 12  # of contours: more are hard to distinguish
 
 
 def colour_limits(
-    values: NDArray[np.float64], diverging: bool, negligible: float = 0.0
+    values: NDArray[np.float64], *, diverging: bool = False, negligible: float = 0.0
 ) -> tuple[float, float]:
     """Range of values that the colours span; a diverging one is centred at zero.
 

@@ -306,19 +306,21 @@ class BaseGAM(TransformerMixin, BasePredictor):
     def _model_attributes(self, model: FittedModel) -> dict[str, Any]:
         """Attributes of one model."""
         fit, coefficients = model.fit, model.fit.coefficients
-        last, dof = fit.last, fit.last.dof
-        covariance = fit.dispersion * last.inverse
+        penalised_fit, dof = fit.penalised_fit, fit.penalised_fit.dof
+        covariance = fit.dispersion * penalised_fit.inverse
         if isinstance(self.smoothing, str):
-            covariance = covariance + smoothing_covariance(last, fit.dispersion)
+            covariance = covariance + smoothing_covariance(
+                penalised_fit, fit.dispersion
+            )
         statistics, pvalues = model.tests.T
         return {
             "intercept_": float(coefficients[0]),
             "coef_": coefficients[1:],
             "covariance_": covariance,
-            "_inverse_information": last.inverse,
+            "_inverse_information": penalised_fit.inverse,
             "scale_": float(fit.dispersion),
             "dispersion_": float(fit.pearson_dispersion),
-            "smoothing_": np.exp(last.log_smoothing),
+            "smoothing_": np.exp(penalised_fit.log_smoothing),
             "effective_dof_": np.array(
                 [dof[index].sum() for index in self._term_slices()]
             ),

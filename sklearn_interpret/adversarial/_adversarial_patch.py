@@ -430,7 +430,9 @@ class _PatchAscent:
     def _margin_width(self) -> float:
         """Width of the logistic curve of margins."""
         index = self._attacked_rows
-        _, margins, _ = self.margins.at(self.problem, self.problem.values[index], index)
+        _, margins, _ = self.margins.margins_at(
+            self.problem, self.problem.values[index], index
+        )
         mean_margin = np.average(np.abs(margins), weights=self.weights[index])
         return _RELATIVE_WIDTH * mean_margin or 1.0
 
@@ -444,7 +446,7 @@ class _PatchAscent:
         for matrix in self.matrices[:_MAX_SCREENING_TRANSFORMS]:
             for k, start in enumerate(starts):
                 values = self._paste_on_rows(matrix, self._pixels(start), index)
-                _, margins, _ = self.margins.at(self.problem, values, index)
+                _, margins, _ = self.margins.margins_at(self.problem, values, index)
                 n_sent[k] += self.weights[index] @ expit(margins / self._margin_width)
         return list(starts[np.argsort(-n_sent, kind="stable")[:number]])
 
@@ -456,7 +458,7 @@ class _PatchAscent:
         for batch in slices(len(index), batch_rows(problem.rows.row_bytes)):
             rows = index[batch]
             values = self._paste_on_rows(matrix, patch, rows)
-            rival, margins, _ = self.margins.at(problem, values, rows)
+            rival, margins, _ = self.margins.margins_at(problem, values, rows)
             sent_fraction = expit(margins / self._margin_width)
             weights = self.weights[rows] * sent_fraction * (1 - sent_fraction)
             slopes = slopes + weights @ self.margins.slopes(

@@ -549,7 +549,9 @@ class BaseGradientAttack(BaseAttack):
         """
         problem, index = budget.problem, budget.index
         holds = problem.holds(values, index).reshape(-1, number)
-        margins = self._margins.at(problem, values, index)[1].reshape(-1, number)
+        margins = self._margins.margins_at(problem, values, index)[1].reshape(
+            -1, number
+        )
         any_holds = holds.any(axis=1, keepdims=True)
         return np.where(holds == any_holds, margins, -np.inf).argmax(axis=1)
 

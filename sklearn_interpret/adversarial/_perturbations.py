@@ -397,7 +397,7 @@ class SmoothPerturbation:
     def _margins_at(self, budget: Budget, steps: _Array) -> tuple[_Array, _Array]:
         """Binding margins after some steps, (n,), and all margins."""
         values = _project_steps(budget, steps)
-        return self._margins.at(budget.problem, values, budget.index)[1:]
+        return self._margins.margins_at(budget.problem, values, budget.index)[1:]
 
     def _slopes(
         self, budget: Budget, values: _Array, rivals: NDArray[np.intp]

@@ -115,10 +115,10 @@ class ProjectedGradient(BaseGradientAttack):
 
     where y is the row's own class, k the other class (from a random start the best one
     at :math:`x_t`), and :math:`\Pi` the projection on the ball of radius `epsilon` and
-    the bounds. If no row on the way succeeds, the one with the largest margin is
-    returned. Where scores are linear and `target` is None, the one step of
-    :class:`FastGradientSign` has the largest margin already, but for rows outside of
-    their bounds.
+    the bounds. If neither a row on the way succeeds nor the one of
+    :class:`FastGradientSign`, the one with the largest margin is returned. Where scores
+    are linear and `target` is None, this is the latter, but for rows outside of their
+    bounds.
 
     References
     ----------
@@ -167,34 +167,37 @@ class ProjectedGradient(BaseGradientAttack):
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
         super()._fit_search(sample, outcome, actionability)
-        random = check_random_state(self.random_state)
+        rng = check_random_state(self.random_state)
         shape = self.n_restarts, len(actionability.vary)
         # Slopes that give the directions of random starts, and their sizes as fractions
         # of epsilon.
-        self._start_directions = random.normal(size=shape)
-        self._start_fractions = random.uniform(size=self.n_restarts)
+        self._start_directions = rng.normal(size=shape)
+        self._start_fractions = rng.uniform(size=self.n_restarts)
 
     def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> AttackResult:
         budget = Budget(problem, index, self.epsilon)
         best, rivals = self._one_step(budget)
         if self._is_linear:  # no other row has a larger margin
             return AttackResult(best)
-        margins = np.full(len(index), -np.inf)
         remaining = np.flatnonzero(~problem.holds(best, index))
+        margins = np.full(len(index), np.inf)
+        failed = problem, best[remaining], index[remaining]
+        margins[remaining] = self._margins.margins_at(*failed).margin
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]
         starts += zip(self._start_directions, self._start_fractions, strict=True)
         # Only from the row itself all steps go towards the same rival.
         rivals_of_starts = [rivals, *[None] * self.n_restarts]
-        for (direction, fraction), fixed_rivals in zip(
+        for (direction, fraction), rivals_of_start in zip(
             with_progress(starts), rivals_of_starts, strict=True
         ):
             if not len(remaining):
                 break
-            climbing = budget.take(remaining)
+            remaining_budget = budget.take(remaining)
             slopes = np.tile(direction, (len(remaining), 1))
-            steps = climbing.farthest(slopes, fraction * budget.epsilon)
-            fixed = None if fixed_rivals is None else fixed_rivals[remaining]
-            climbs = self._climb(climbing, steps, fixed)
+            perturbations = remaining_budget.farthest(slopes, fraction * budget.epsilon)
+            if rivals_of_start is not None:
+                rivals_of_start = rivals_of_start[remaining]
+            climbs = self._climb(remaining_budget, perturbations, rivals_of_start)
             is_better = climbs.succeeded | (climbs.margins > margins[remaining])
             best[remaining[is_better]] = climbs.values[is_better]
             margins[remaining[is_better]] = climbs.margins[is_better]
@@ -204,22 +207,22 @@ class ProjectedGradient(BaseGradientAttack):
     def _climb(
         self,
         budget: Budget,
-        steps: NDArray[np.float64],
-        fixed_rivals: NDArray[np.intp] | None,
+        perturbations: NDArray[np.float64],
+        rivals_of_start: NDArray[np.intp] | None,
     ) -> _Climbs:
-        """Climb from some steps (n, p), until rows satisfy the target.
+        """Climb from some perturbations (n, p), until rows satisfy the target.
 
-        `fixed_rivals` (n,) are the rivals that rows move towards; None takes the best
-        rival in each step.
+        `rivals_of_start` (n,) are the rivals that rows move towards; None takes the
+        best rival in each step.
         """
-        problem, n = budget.problem, len(steps)
+        problem, n = budget.problem, len(perturbations)
         size = self.step_size or _RELATIVE_STEP_SIZE * budget.epsilon / self.n_steps
         climbs = _Climbs(budget.origins.copy(), np.full(n, -np.inf), np.zeros(n, bool))
         active = np.arange(n)  # the rows that still climb
         for _ in with_progress(range(self.n_steps + 1)):
             index = budget.index[active]
-            values = budget.take(active).rows_after(steps)
-            rival, margin, _ = self._margins.at(problem, values, index)
+            values = budget.take(active).rows_after(perturbations)
+            rival, margin, _ = self._margins.margins_at(problem, values, index)
             reached = np.flatnonzero(margin >= 0)
             holds = np.zeros(len(active), dtype=bool)
             holds[reached] = problem.holds(values[reached], index[reached])
@@ -230,9 +233,11 @@ class ProjectedGradient(BaseGradientAttack):
             active, index, values = active[~holds], index[~holds], values[~holds]
             if not len(active):
                 break
-            rival = rival[~holds] if fixed_rivals is None else fixed_rivals[active]
+            rival = (
+                rival[~holds] if rivals_of_start is None else rivals_of_start[active]
+            )
             slopes = self._margins.slopes(problem, values, index, rival)
             active_budget = budget.take(active)
-            steps = active_budget.farthest(slopes, float(size), steps[~holds])
-            steps = project_onto_ball(steps, active_budget.epsilon, active_budget.norm)
+            moved = active_budget.farthest(slopes, float(size), perturbations[~holds])
+            perturbations = project_onto_ball(moved, budget.epsilon, budget.norm)
         return climbs

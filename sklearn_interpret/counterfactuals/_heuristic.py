@@ -49,7 +49,7 @@ _MARGIN_AIM = 1e-3
 _MAX_SINGLE_CHANGES = 12
 # Known rows at which the response is tested for smoothness, evenly spaced.
 _N_TEST_ROWS = 10
-# Least distance between counterfactuals, in distances of the nearest: documented.
+# Least distance between counterfactuals, in distances of the nearest one.
 _MIN_SEPARATION = 0.5
 
 
@@ -141,7 +141,6 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         self._max_steps = _MAX_SINGLE_CHANGES
         rows = actionability.distinct(sample.rows)
         self._training = SearchProblem(outcome, actionability, rows)
-        self._training_values = self._training.values
         self._grid_columns, self._grid_values = self._make_grid(actionability)
         positions = np.linspace(0, rows.n_rows - 1, min(_N_TEST_ROWS, rows.n_rows))
         self._test_rows = rows.take(np.rint(positions).astype(np.intp))
@@ -154,7 +153,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         for j in np.flatnonzero(actionability.vary).tolist():
             possible = actionability.possible_levels[j]
             if possible is None:
-                distinct = np.unique(self._training_values[:, j])
+                distinct = np.unique(self._training.values[:, j])
                 distinct = distinct[np.isfinite(distinct)]
                 n_values = min(_N_GRID_VALUES, len(distinct))
                 ranks = np.linspace(0, len(distinct) - 1, n_values)
@@ -178,7 +177,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     def _search(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> Iterator[SearchResult]:
-        n_columns = self._training_values.shape[1]
+        n_columns = self._training.values.shape[1]
         n_single_changes = len(self._grid_columns) + n_columns
         n_asked_per_row = max(self._n_asked_per_row(), n_single_changes)
         block_size = batch_rows(problem.rows.row_bytes) // n_asked_per_row
@@ -216,7 +215,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             reason += self._where_searched
         elif n_found < self.n_counterfactuals:
             reason = f"only {n_found} rows{limit} were found that are apart"
-        shape = n_found, self._training_values.shape[1]
+        shape = n_found, self._training.values.shape[1]
         return SearchResult(np.reshape(values, shape), reason)
 
     def _refine_nearest(
@@ -259,7 +258,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     def _near_known_rows(self, problem: SearchProblem, row: int) -> Candidates:
         """Known rows on target, projected for a row: the nearest, and some farther."""
         (on_target,) = self._training.rows_on_target(problem, np.array([row]))
-        values = self._training_values[on_target]
+        values = self._training.values[on_target]
         owner = np.full(len(values), row)
         values = problem.projected(values, owner)
         order = np.argsort(problem.distances(values, owner), kind="stable")

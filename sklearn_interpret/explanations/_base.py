@@ -73,7 +73,7 @@ class BaseExplanation(ABC):
     _arrays_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
     # Fields with an object for each row, of kinds that have `status` and `reasons`.
     _objects: ClassVar[tuple[str, ...]] = ()
-    # What `to_dict` says of each explained row, beside its results.
+    # What `to_dict` says of each explained row, besides its results.
     _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
     # The displays that draw it, in words.
     _displays: ClassVar[str] = "displays"

@@ -174,9 +174,9 @@ class InteractionExplanation(BaseExplanation):
         """
         check_scalar(r, "r", Integral, min_val=1)
         orders = list(map(len, self.interactions))
-        columns = [k for k, order in enumerate(orders) if order == r]
-        sets = [self.interactions[k] for k in columns]
-        return replace(self, values=self.values[:, columns], interactions=sets)
+        positions = [k for k, order in enumerate(orders) if order == r]
+        sets = [self.interactions[k] for k in positions]
+        return replace(self, values=self.values[:, positions], interactions=sets)
 
     def to_index(self, index: str, *, order: int = 2) -> InteractionExplanation:
         """Return an interaction index of the rows' games.
@@ -279,7 +279,7 @@ class InteractionExplanation(BaseExplanation):
         """Sets by falling mean absolute value, and these means."""
         sizes = np.abs(self.values)
         axes = (0, *range(2, sizes.ndim))
-        means = sizes.mean(axis=axes) if len(self) else np.zeros(1)
+        means = sizes.mean(axis=axes) if len(self) else np.zeros(sizes.shape[1])
         return np.argsort(-means, kind="stable"), means
 
     def _size(self) -> str:

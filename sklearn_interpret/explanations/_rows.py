@@ -264,7 +264,7 @@ default=None
             columns["beyond_data"] = self.beyond_data[index, feature]
         table = pandas.DataFrame(columns).infer_objects()
         for name in ("before", "after"):
-            # Missing levels beside dates are no missing dates.
+            # Missing levels next to dates are not missing dates.
             if table[name].dtype.kind in "mM" and table[name].isna().any():
                 table[name] = pandas.Series(columns[name], dtype=object)
         return table

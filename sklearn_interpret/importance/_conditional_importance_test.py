@@ -159,7 +159,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     Raises
     ------
     ValueError
-        In `fit`: if there are no targets, less than four rows, or `test` can't redraw a
+        In `fit`: no targets, fewer than four rows, or `test` can't redraw a
         feature.
 
     Warns

@@ -146,7 +146,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
     weights : {"frequency", "precision"}, default="frequency"
         What `sample_weight` says. "frequency": how often a row occurs; their sum is the
         number of rows. "precision": the variance of a target is that of the model by
-        its weight, as of the mean of so many targets, or of a rate by its exposure;
+        its weight, as of a mean of several targets, or of a rate by its exposure;
         their scale does not matter where the dispersion is estimated, or the covariance
         is not the model's.
     interval : {"wald", "profile"}, default="wald"

@@ -26,6 +26,7 @@ from sklearn_interpret.shapley._tree_values import TreeValues
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
+    from sklearn_interpret._model.rows.partitioned import PartitionedSample
 
 # About the number of rows that are predicted to check that values sum to predictions,
 # where there are at least twice as many. Chosen by hand: errors show in most rows.
@@ -176,7 +177,7 @@ class TreeSHAP(BaseFormulaAttribution):
 
     _for_any_model = "KernelSHAP takes any model."
     _takes_partitions = True
-    _caches = (*BaseFormulaAttribution._caches, "_cached_values")
+    _caches = (*BaseFormulaAttribution._caches, "_cached_tree_values")
 
     _parameter_constraints = {
         **BaseFormulaAttribution._parameter_constraints,
@@ -202,14 +203,14 @@ class TreeSHAP(BaseFormulaAttribution):
         return trees
 
     def _fit_base_values(
-        self, background: Sample, response: TreeResponse
+        self, background: Sample | PartitionedSample, response: TreeResponse
     ) -> NDArray[np.float64]:
         self._trees, self._shares, rows = response, None, background.rows
         self._follows_trees = response.agrees(rows)
         if self.perturbation == "path_dependent":
             del self.background_
-            self._cached_values = self._make_tree_values()
-            return self._cached_values.game.base_values()
+            self._cached_tree_values = self._make_tree_values()
+            return self._cached_tree_values.game.base_values()
         if not isinstance(background, Sample):
             raise ValueError(
                 'perturbation="interventional" needs its background in memory, and '
@@ -218,7 +219,7 @@ class TreeSHAP(BaseFormulaAttribution):
             )
         self._shares = shares_of(background.weights)
         codes = response.codes(rows).array_if_small()
-        self._cached_values = self._make_tree_values(codes)
+        self._cached_tree_values = self._make_tree_values(codes)
         base_values = np.zeros(response.ensemble.n_outputs)
         asks_model = self._asks_model(rows)
         for block in slices(rows.n_rows, batch_rows(rows.row_bytes)):
@@ -242,9 +243,9 @@ class TreeSHAP(BaseFormulaAttribution):
         )
 
     def _tree_values(self) -> TreeValues:
-        if self._cached_values is None:
-            self._cached_values = self._make_tree_values()
-        return self._cached_values
+        if self._cached_tree_values is None:
+            self._cached_tree_values = self._make_tree_values()
+        return self._cached_tree_values
 
     def _asks_model(self, rows: Rows) -> bool:
         """Whether the model must predict.

@@ -210,7 +210,7 @@ def _read_coefficients(
 ) -> SurrogateCoefficients | None:
     """The coefficients, in the order of a classifier's labels.
 
-    None if the outputs have columns of their own.
+    None if outputs have columns of their own: one list of names would not hold for all.
     """
     tables, deviations, names = [], [], []
     for inner in predictors:
@@ -218,7 +218,7 @@ def _read_coefficients(
         tables.append(table if labels is None else _sort_by_label(table, inner, labels))
         deviations.append(column_deviations(inner.columns_of(rows), weights))
         names.append(list(map(str, inner.describe_columns(rows))))
-    if len(set(map(len, names))) > 1:
+    if any(output_names != names[0] for output_names in names):
         return None
     return SurrogateCoefficients(
         np.concatenate(tables), np.stack(deviations), column_names=names[0]
@@ -228,10 +228,10 @@ def _read_coefficients(
 def _sort_by_label(
     table: NDArray[np.float64], inner: InnerPredictor, labels: list[Any]
 ) -> NDArray[np.float64]:
-    """Coefficients of a linear classifier, in the order of some labels."""
+    """Coefficients of some labels, NaN for labels that the classifier has not seen."""
     classes = inner.predictor.classes_.tolist()
-    if len(table) == 1:  # coefficients of the second of two classes
-        return table if labels[0] == classes[-1] or len(labels) > 1 else -table
+    if len(table) == 1:  # of the second of two classes; the first has the opposite
+        table = np.concatenate([-table, table])
     missing = np.full(table.shape[1], np.nan)
     rows = [table[classes.index(k)] if k in classes else missing for k in labels]
     return np.stack(rows)

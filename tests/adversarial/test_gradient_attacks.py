@@ -95,6 +95,16 @@ def test_many_steps_succeed_at_least_as_often(model, norm):
     assert (many.rows <= X.max(axis=0)).all()
 
 
+def test_a_single_step_stays_where_many_end_lower():
+    shared, rows, y = {"epsilon": 0.1}, X[50:], Y[50:]
+    few = {"n_steps": 1, "step_size": 1e-3, "n_restarts": 0}
+    model = FrozenEstimator(SVC().fit(rows, y))
+    one = FastGradientSign(model, **shared).fit(rows).explain(rows, y)
+    many = ProjectedGradient(model, **shared, **few).fit(rows).explain(rows, y)
+    assert (one.status == "failed").any()
+    assert_array_equal(many.rows, one.rows)
+
+
 @BOTH
 def test_a_class_is_reached(attack_class):
     attack = attack_class(SVC(), target=2, epsilon=1.0).fit(X, Y)

@@ -116,7 +116,7 @@ def test_equals_a_walk_over_the_arrays_of_scikit_learn(model, rows):
 def brute_means(trees):
     """Mean of the leaves below each node, by their cover, node by node from below."""
     means = trees.value.copy()
-    for nodes in reversed(trees.levels()):
+    for nodes in reversed(trees.levels):
         for node in nodes[~trees.is_leaf[nodes]]:
             children = [trees.left[node], trees.right[node]]
             cover = trees.cover[children]

@@ -137,4 +137,8 @@ def test_table_and_html():
     assert two.to_frame()["age", "no"].tolist() == [-1.0, 0.0]
     assert "no" in two._repr_html_()
     assert "n_outputs=2" in repr(two)
+    empty = explanation(
+        values=VALUES[:0], base_values=[], predictions=np.zeros(0), data=None
+    )
+    assert all(f"<th>{name}" in empty._repr_html_() for name in ("age", "debt"))
     assert "age" in repr(explanation())

@@ -169,6 +169,7 @@ def test_given_axes():
     [
         ({"prototype_indices": [150]}, {}, "150 rows, but row 150 was chosen"),
         ({"prototype_indices": []}, {}, "prototype_indices is empty"),
+        ({"prototype_indices": [3, -1]}, {}, "row -1 was chosen"),
         ({"criticism_indices": [999]}, {}, "row 999"),
         ({"y": [1, 2]}, {}, "inconsistent numbers of samples"),
         ({"feature_names": ["a"]}, {}, "feature_names has 1 names"),

@@ -56,7 +56,7 @@ def _check_forest(trees):
     times = np.bincount(pointed, minlength=trees.n_nodes)
     _demand(times == 1, "a node has no parent, or several")
     met = np.zeros(trees.n_nodes, dtype=bool)
-    for nodes in trees.levels():
+    for nodes in trees.levels:
         met[nodes] = True
     _demand(met, "a node is not reached from any root")
 

@@ -125,7 +125,7 @@ def with_cover(trees, seed):
     rng = np.random.default_rng(seed)
     cover = np.zeros(trees.n_nodes)
     cover[trees.is_leaf] = rng.integers(0, 4, trees.is_leaf.sum())
-    for level in reversed(trees.levels()):
+    for level in reversed(trees.levels):
         inner = level[~trees.is_leaf[level]]
         cover[inner] = cover[trees.left[inner]] + cover[trees.right[inner]]
     return replace(trees, cover=cover)

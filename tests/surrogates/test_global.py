@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import SelectFromModel
+from sklearn.feature_selection import SelectFromModel, SelectKBest, f_regression
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     LinearRegression,
@@ -539,6 +539,27 @@ def test_importances_of_columns_of_any_scale(table, scale):
     assert one.feature_importances_[0] == pytest.approx(
         np.std(X[:, 0]) * abs(one.surrogate_.coef_[0])
     )
+
+
+def test_coefficients_of_two_learnt_labels_of_three(table):
+    X, _, labels = table
+    model = LogisticRegression().fit(X, labels)
+    params = {"surrogate": LogisticRegression(), "min_fidelity": None}
+    params["subset"] = lambda X: model.predict(X) != "b"
+    inspector = GlobalSurrogate(FrozenEstimator(model), **params).fit(X)
+    result = inspector.to_frame().set_index(["output", "column"])["coef"].unstack()
+    (coef,) = inspector.surrogate_.coef_
+    expected = [-coef, np.full(4, np.nan), coef]
+    assert_allclose(result.loc[["a", "b", "c"], ["x0", "x1", "x2", "x3"]], expected)
+
+
+def test_outputs_with_other_columns_have_no_table_of_coefficients(table):
+    X, _, _ = table
+    selection = make_pipeline(SelectKBest(f_regression, k=1), LinearRegression())
+    targets = np.stack([X[:, 0], X[:, 2]], axis=1)
+    params = {"surrogate": MultiOutputRegressor(selection), "min_fidelity": None}
+    inspector = taught(LinearRegression(), X, targets, **params)
+    assert inspector.to_frame().columns.tolist() == ["feature", "importance"]
 
 
 class Largest(RegressorMixin, BaseEstimator):

@@ -186,6 +186,14 @@ def test_coefficients_of_labels(regression):
     assert_allclose(both[0], -both[1])
 
 
+def test_a_class_without_coefficients_has_no_bars():
+    display = GlobalSurrogateDisplay(
+        np.zeros((2, 2)), coefficients=[[1.0, 2.0], [np.nan, np.nan]]
+    ).plot()
+    assert list(map(len, display.bars_)) == [2, 0]
+    assert "a class that the surrogate has not learnt" in all_texts(display.figure_)
+
+
 def test_any_other_is_shown_by_its_answers(regression):
     model, X = regression
     display = drawn(regression, "scatter")

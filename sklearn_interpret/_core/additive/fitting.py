@@ -17,7 +17,7 @@ from scipy.linalg import block_diag, cholesky
 from scipy.optimize import lsq_linear, minimize_scalar
 
 from sklearn_interpret._core.additive import families
-from sklearn_interpret._core.additive.bases import LineBasis, SplineBasis
+from sklearn_interpret._core.additive.bases import SplineBasis
 from sklearn_interpret._core.additive.gram import RoundedDesign, RoundedRows
 from sklearn_interpret._core.additive.smoothing import (
     NormalEquations,
@@ -44,7 +44,7 @@ _GAIN = 1e-8
 _RISE = 1e-7
 # Bounds of the log shape of negative binomial targets: beyond the upper one, a shape of
 # 1e6, they are Poisson's; at the lower one, 1e-3, nearly all are zero.
-_LOG_SHAPES = (-7.0, 14.0)
+_LOG_SHAPE_BOUNDS = (-7.0, 14.0)
 # Limits the shapes that are tried.
 _MOST_SHAPES = 20
 # The search for a shape ends once the variance at the mean changes by less than this
@@ -122,7 +122,7 @@ class Likelihood:
 
     @np.errstate(all="ignore")  # of means that are out of bounds
     def evaluate(
-        self, coefficients: _Array, equations: bool, rows: TargetRows
+        self, coefficients: _Array, with_equations: bool, rows: TargetRows
     ) -> Evaluation:
         """The `Evaluation` of coefficients at rows, perhaps without the equations."""
         family, link, y = self.family, self.link, rows.targets[self.model]
@@ -130,7 +130,7 @@ class Likelihood:
         scores = predictor + rows.offset
         means, slopes = link.mean(scores), link.slope(scores)
         deviance = float(rows.weights @ family.deviance(y, means))
-        if not (equations and np.isfinite(deviance)):
+        if not (with_equations and np.isfinite(deviance)):
             return Evaluation(deviance if np.isfinite(deviance) else np.inf)
         weights = rows.weights * slopes**2 / family.variance(means)
         working = predictor + (y - means) / slopes
@@ -161,7 +161,7 @@ class Likelihood:
         return np.array(self.family.excess(y, means, copies)) @ (rows.weights / copies)
 
     def effects(self, coefficients: _Array, rows: TargetRows) -> list[_Array]:
-        """One table (n_rows, n_terms + 1) in a list: the terms, then the targets."""
+        """Terms and targets, (n_rows, n_terms + 1), in a list: `sum` joins lists."""
         effects = rows.design.effects(coefficients)
         return [np.column_stack([effects, rows.targets[self.model]])]
 
@@ -241,9 +241,9 @@ class AdditiveProblem:
         """Sum over the rows of a function of `Likelihood`."""
         return self.rows.sum(partial(function, self.likelihood, *arguments))
 
-    def evaluate(self, coefficients: _Array, equations: bool = True) -> Evaluation:
+    def evaluate(self, coefficients: _Array, with_equations: bool = True) -> Evaluation:
         """The `Evaluation` of coefficients, perhaps without the equations."""
-        return self.sum(Likelihood.evaluate, coefficients, equations)
+        return self.sum(Likelihood.evaluate, coefficients, with_equations)
 
     def equations(
         self, evaluation: Evaluation, without: slice | None = None
@@ -269,10 +269,10 @@ class AdditiveFit:
     ----------
     problem : AdditiveProblem
         The problem that it solves.
-    equations_at_intercept : NormalEquations
+    null_equations : NormalEquations
         The least squares problem at the intercept alone.
-    last : PenalisedFit
-        The last least squares problem.
+    penalised_fit : PenalisedFit
+        The solution of the last least squares problem.
     coefficients : ndarray of shape (p,)
         The intercept, and the terms' coefficients.
     evaluation : Evaluation
@@ -288,7 +288,7 @@ class AdditiveFit:
 
     problem: AdditiveProblem
     null_equations: NormalEquations
-    last: PenalisedFit
+    penalised_fit: PenalisedFit
     coefficients: _Array
     evaluation: Evaluation
     start_deviance: float
@@ -298,12 +298,14 @@ class AdditiveFit:
     @property
     def residual_dof(self) -> float:
         """Rows, less the effective degrees of freedom of the coefficients."""
-        return residual_dof(self.last.equations.n_rows, self.last.dof.sum())
+        penalised_fit = self.penalised_fit
+        return residual_dof(penalised_fit.equations.n_rows, penalised_fit.dof.sum())
 
     @property
     def pearson_dispersion(self) -> float:
         """Pearson's statistic by residual degrees of freedom."""
-        return (self.last.minimum - self.last.penalty) / self.residual_dof
+        pearson = self.penalised_fit.minimum - self.penalised_fit.penalty
+        return pearson / self.residual_dof
 
     @property
     def dispersion(self) -> float:
@@ -312,22 +314,23 @@ class AdditiveFit:
 
     def _log_likelihood(self, phi: float) -> float:
         """Logarithm of the likelihood at a dispersion."""
-        problem, unit = self.problem, 1.0
-        if problem.likelihood.is_least_squares:
-            unit = 2 * np.pi
-        elif not problem.likelihood.family.is_quasi:
-            return problem.sum(Likelihood.log_likelihood, self.coefficients, phi)
-        deviance = self.evaluation.deviance
-        return -(deviance / phi + problem.n_rows * np.log(unit * phi)) / 2
+        problem, likelihood = self.problem, self.problem.likelihood
+        scaled_deviance = self.evaluation.deviance / phi
+        if likelihood.is_least_squares:  # of normal targets
+            return -(scaled_deviance + problem.n_rows * np.log(2 * np.pi * phi)) / 2
+        if likelihood.family.is_quasi:
+            # Extended quasi-likelihood (Nelder & Pregibon 1987), without its sum of
+            # log(2 pi V(y)), which does not depend on the fit.
+            return -(scaled_deviance + problem.n_rows * np.log(phi)) / 2
+        return problem.sum(Likelihood.log_likelihood, self.coefficients, phi)
 
     @cached_property
     def restricted_likelihood(self) -> float:
         """Logarithm of the restricted likelihood (Laplace's approximation)."""
-        last = self.last
-        phi = last.dispersion
-        free = last.n_free * np.log(2 * np.pi * phi)
-        penalties = last.penalty / phi + last.log_ratio - free
-        return self._log_likelihood(phi) - penalties / 2
+        fit, phi = self.penalised_fit, self.penalised_fit.dispersion
+        log_volume_of_unpenalised = fit.n_free * np.log(2 * np.pi * phi)
+        correction = fit.penalty / phi + fit.log_ratio - log_volume_of_unpenalised
+        return self._log_likelihood(phi) - correction / 2
 
 
 def fit_additive(
@@ -360,7 +363,7 @@ def fit_additive(
         problem = problem.of_shape(better)
     if any(signs):
         # At the smoothing parameters of the model without constraints.
-        rho = fit.last.log_smoothing
+        rho = fit.penalised_fit.log_smoothing
         constraints = _sign_constraints(problem.design.terms, signs)
         fit = iterate_least_squares(fit.problem, rho, max_iter, constraints=constraints)
     return fit
@@ -369,7 +372,9 @@ def fit_additive(
 def fit_without(fit: AdditiveFit, block: slice, max_iter: int) -> PenalisedFit:
     """The least squares problem of all terms, at the fit without one of them.
 
-    The other terms keep their smoothing parameters, as in the score of a full fit.
+    The score test of a term starts here where the full fit has no information on it,
+    such as a term that separates the classes. The other terms keep their smoothing
+    parameters, as in the score of a full fit; the removed term's get balanced values.
 
     Parameters
     ----------
@@ -380,7 +385,7 @@ def fit_without(fit: AdditiveFit, block: slice, max_iter: int) -> PenalisedFit:
     max_iter : int
         As in `fit_additive`.
     """
-    rho = fit.last.log_smoothing
+    rho = fit.penalised_fit.log_smoothing
     null = iterate_least_squares(fit.problem, rho, max_iter, without=block)
     equations = fit.problem.equations(fit.problem.evaluate(null.coefficients))
     is_penalised = equations.penalties[:, block].any(axis=1)
@@ -393,11 +398,12 @@ def _best_shape(fit: AdditiveFit) -> float:
     def loss(log_shape: float) -> float:
         problem = fit.problem.of_shape(np.exp(log_shape))
         equations = problem.equations(problem.evaluate(fit.coefficients))
-        ratio = PenalisedFit(equations, fit.last.log_smoothing).log_determinant
+        rho = fit.penalised_fit.log_smoothing
+        log_determinant = PenalisedFit(equations, rho).log_determinant
         likelihood = problem.sum(Likelihood.log_likelihood, fit.coefficients, 1.0)
-        return ratio - 2 * likelihood
+        return log_determinant - 2 * likelihood
 
-    return np.exp(minimize_scalar(loss, bounds=_LOG_SHAPES, method="bounded").x)
+    return np.exp(minimize_scalar(loss, bounds=_LOG_SHAPE_BOUNDS, method="bounded").x)
 
 
 class _SignConstraints(NamedTuple):
@@ -411,9 +417,9 @@ class _Iterate(NamedTuple):
     """A solution in the iterations of `iterate_least_squares`, and its loss."""
 
     loss: float
-    last: PenalisedFit
+    penalised_fit: PenalisedFit
     coefficients: _Array
-    state: Evaluation
+    evaluation: Evaluation
 
 
 def iterate_least_squares(
@@ -435,53 +441,59 @@ def iterate_least_squares(
     # Least squares start at zero, so that targets are not rounded about a mean.
     is_least_squares = problem.likelihood.is_least_squares
     coefficients = np.where(intercept & (not is_least_squares), problem.start, 0.0)
-    state = problem.evaluate(coefficients)
-    start_deviance = state.square if is_least_squares else state.deviance
-    best: _Iterate | None = None
+    evaluation = problem.evaluate(coefficients)
+    null_equations = problem.equations(evaluation, without)
+    # `balanced` only bounds the search for smoothing parameters. It is fixed at the
+    # start: weights vanish once terms separate the classes.
+    balanced = null_equations.balanced
     method = smoothing if isinstance(smoothing, str) else ""
-    choosing, n_iter, converged = method != "", 0, False
+    choosing = method != ""
+    rho = null_equations.start
+    if not choosing:
+        rho = np.broadcast_to(smoothing, balanced.shape)
+    penalised_fit = PenalisedFit(null_equations, rho)
+    if choosing:
+        penalised_fit = choose_smoothing(penalised_fit, method, balanced)
+    start_deviance, n_iter, converged = evaluation.deviance, 0, False
+    if is_least_squares:  # a single problem, without iterations
+        start_deviance, n_iter, converged = evaluation.square, 1, True
+        solution = _solution(penalised_fit, constraints)
+        deviance = penalised_fit.equations.residual(solution)
+        evaluation = replace(evaluation, deviance=deviance)
+        coefficients = solution + evaluation.center * intercept
+    best: _Iterate | None = None
     while n_iter < max_iter and not converged:
         n_iter += 1
-        equations = problem.equations(state, without)
-        if n_iter == 1:
-            # At the start: weights vanish once terms separate the classes.
-            null, balanced = equations, equations.balanced
-            fixed = np.broadcast_to(smoothing, balanced.shape)
-            rho = equations.start if choosing else fixed
-        last = PenalisedFit(equations, rho)
-        if choosing and n_iter > 1:
-            loss = last.loss(method, state.deviance, coefficients)
-            if best is None or loss <= best.loss + _RISE * (1 + abs(loss)):
-                best = _Iterate(loss, last, coefficients, state)
-            else:
-                _, last, coefficients, state = best
-                choosing = False
-        if choosing:
-            last = choose_smoothing(last, method, balanced)
-            choosing = n_iter < _MOST_CHOICES
-        rho = last.log_smoothing
-        candidate = _solution(last, constraints)
-        if converged := is_least_squares:
-            state = replace(state, deviance=last.equations.residual(candidate))
-            coefficients = candidate + state.center * intercept
-            break
-        candidate = candidate + state.center * intercept
-        coefficients, state, gain = _halve_step(
-            problem, last, coefficients, state, candidate
+        if n_iter > 1:
+            equations = problem.equations(evaluation, without)
+            penalised_fit = PenalisedFit(equations, penalised_fit.log_smoothing)
+            if choosing:
+                loss = penalised_fit.loss(method, evaluation.deviance, coefficients)
+                if best is None or loss <= best.loss + _RISE * (1 + abs(loss)):
+                    best = _Iterate(loss, penalised_fit, coefficients, evaluation)
+                    penalised_fit = choose_smoothing(penalised_fit, method, balanced)
+                    choosing = n_iter < _MOST_CHOICES
+                else:
+                    _, penalised_fit, coefficients, evaluation = best
+                    choosing = False
+        solution = _solution(penalised_fit, constraints)
+        candidate = solution + evaluation.center * intercept
+        coefficients, evaluation, gain = _halve_step(
+            problem, penalised_fit, coefficients, evaluation, candidate
         )
-        converged = gain < _GAIN * (state.deviance + 0.1)
-        if not (state.products.size or converged):
-            state = problem.evaluate(coefficients)
-    return AdditiveFit(
-        problem, null, last, coefficients, state, start_deviance, n_iter, converged
-    )
+        converged = gain < _GAIN * (evaluation.deviance + 0.1)
+        if not (evaluation.products.size or converged):
+            evaluation = problem.evaluate(coefficients)
+    solved = penalised_fit, coefficients, evaluation
+    course = start_deviance, n_iter, converged
+    return AdditiveFit(problem, null_equations, *solved, *course)
 
 
 def _halve_step(
     problem: AdditiveProblem,
-    last: PenalisedFit,
+    penalised_fit: PenalisedFit,
     start: _Array,
-    state: Evaluation,
+    evaluation: Evaluation,
     candidate: _Array,
 ) -> tuple[_Array, Evaluation, float]:
     """Coefficients between start and candidate, their evaluation, and their gain.
@@ -489,20 +501,19 @@ def _halve_step(
     The step is halved until the penalised deviance does not rise. Where little gain is
     expected, the next equations are left out.
     """
-    before = state.deviance + last.penalty_diagonal @ start**2
-    step = np.append(start[0] - state.center, start[1:])
-    expected_gain = (
-        last.equations.residual(step) + last.penalty_diagonal @ start**2 - last.minimum
-    )
+    penalties = penalised_fit.penalty_diagonal
+    before = evaluation.deviance + penalties @ start**2
+    step = np.append(start[0] - evaluation.center, start[1:])
+    expected_gain = penalised_fit.equations.residual(step) + penalties @ start**2
+    expected_gain -= penalised_fit.minimum
+    with_equations = expected_gain > _GAIN * (evaluation.deviance + 0.1)
     for _ in range(_MOST_HALVINGS):
-        new_state = problem.evaluate(
-            candidate, expected_gain > _GAIN * (state.deviance + 0.1)
-        )
-        gain = before - new_state.deviance - last.penalty_diagonal @ candidate**2
+        new_evaluation = problem.evaluate(candidate, with_equations)
+        gain = before - new_evaluation.deviance - penalties @ candidate**2
         if gain >= -1e-10 * before:  # to rounding
-            return candidate, new_state, gain
+            return candidate, new_evaluation, gain
         candidate = (start + candidate) / 2
-    return start, state, 0.0
+    return start, evaluation, 0.0
 
 
 def _sign_constraints(terms: Sequence[Term], signs: Sequence[int]) -> _SignConstraints:
@@ -510,34 +521,38 @@ def _sign_constraints(terms: Sequence[Term], signs: Sequence[int]) -> _SignConst
     blocks, lowest = [np.eye(1)], [np.array([-np.inf])]
     for term, sign in zip(terms, signs, strict=True):
         n = term.coordinates.shape[1]
-        if not sign:
-            blocks.append(np.eye(n))
-            lowest.append(np.full(n, -np.inf))
-            continue
-        basis = term.bases[-1]
-        if isinstance(term.bases[0], LineBasis) or not isinstance(basis, SplineBasis):
-            changes = sign * term.coordinates
-        else:  # of each level's curve
-            n_splines = len(basis.breaks) + basis.degree - 1
-            curves = term.coordinates.reshape(term.blocks, -1, n)[:, :n_splines]
-            changes = sign * np.diff(curves, axis=1).reshape(-1, n)
-        # A missing value is free: it is the last coordinate of each curve.
-        width, n_bounded = n // term.blocks, len(changes) // term.blocks
-        bounded = np.arange(n) % width < n_bounded
-        block = np.eye(n)
-        block[bounded] = changes
+        block, bounded = np.eye(n), np.zeros(n, dtype=bool)
+        if sign:
+            changes = sign * _changes_along_line(term)
+            # As many changes replace coordinates of each curve, so that C b is a change
+            # of variables, with a square and invertible C. The last coordinate of a
+            # curve with an effect of missing values is this effect, and stays free.
+            width, n_bounded = n // term.blocks, len(changes) // term.blocks
+            bounded = np.arange(n) % width < n_bounded
+            block[bounded] = changes
         blocks.append(block)
         lowest.append(np.where(bounded, 0, -np.inf))
     return _SignConstraints(block_diag(*blocks), np.concatenate(lowest))
 
 
-def _solution(last: PenalisedFit, constraints: _SignConstraints | None) -> _Array:
+def _changes_along_line(term: Term) -> _Array:
+    """Rows C whose products C b say how a term rises, (n_changes, n_coordinates)."""
+    n, basis = term.coordinates.shape[1], term.bases[-1]
+    if not isinstance(basis, SplineBasis):
+        return term.coordinates  # a straight line: its slope
+    # The curve of each level rises where its B-splines' coefficients do.
+    n_splines = len(basis.breaks) + basis.degree - 1
+    curves = term.coordinates.reshape(term.blocks, -1, n)[:, :n_splines]
+    return np.diff(curves, axis=1).reshape(-1, n)
+
+
+def _solution(fit: PenalisedFit, constraints: _SignConstraints | None) -> _Array:
     """The least squares solution among the coefficients that meet the constraints."""
     if constraints is None:
-        return last.coefficients
-    factor = cholesky(last.matrix, lower=True)
+        return fit.coefficients
+    factor = cholesky(fit.matrix, lower=True)
     inverse = np.linalg.inv(constraints.matrix)
-    target = np.linalg.solve(factor, last.equations.sums)
+    target = np.linalg.solve(factor, fit.equations.sums)
     bounds = constraints.lowest, np.inf
     solution = lsq_linear(factor.T @ inverse, target, bounds, method="bvls")
     return inverse @ solution.x

@@ -63,19 +63,21 @@ def term_tests(
     is_known = likelihood.family.dispersion is not None
     residual_dof = np.inf if is_known else fit.residual_dof
     is_glm = not likelihood.is_least_squares
-    rho = fit.last.log_smoothing
-    fit_at_intercept = PenalisedFit(fit.null_equations, rho) if is_glm else fit.last
+    full_fit = fit_at_intercept = fit.penalised_fit
+    if is_glm:
+        fit_at_intercept = PenalisedFit(fit.null_equations, full_fit.log_smoothing)
     tests = np.zeros((len(blocks), 2))
     uninformed: list[int] = []
-    information_matrices = fit.last.information_matrices(blocks) if blocks else []
+    information_matrices = full_fit.information_matrices(blocks) if blocks else []
     for k, block in enumerate(blocks):
-        last, information = fit.last, information_matrices[k]
+        tested_fit, information = full_fit, information_matrices[k]
         least_information = _INFORMED * _information(fit_at_intercept, block)
-        if is_glm and _information(last, block) < least_information:
-            last = fit_without(fit, block, max_iter)
-            (information,) = last.information_matrices([block])
+        if is_glm and _information(full_fit, block) < least_information:
+            tested_fit = fit_without(fit, block, max_iter)
+            (information,) = tested_fit.information_matrices([block])
             uninformed.append(k)
-        tests[k] = term_test(last, block, information, fit.dispersion, residual_dof)
+        dispersion = fit.dispersion
+        tests[k] = term_test(tested_fit, block, information, dispersion, residual_dof)
     return tests, uninformed
 
 
@@ -110,7 +112,7 @@ def separated_terms(fit: AdditiveFit) -> list[int]:
 def overdispersion_test(fit: AdditiveFit) -> OverdispersionTest:
     """Test of the dispersion, where it is known to be 1."""
     excess, variance = fit.problem.sum(Likelihood.excess, fit.coefficients)
-    dispersion, n_parameters = fit.pearson_dispersion, fit.last.dof.sum()
+    dispersion, n_parameters = fit.pearson_dispersion, fit.penalised_fit.dof.sum()
     return OverdispersionTest(
         dispersion, fit.residual_dof, excess, variance, n_parameters
     )

@@ -30,12 +30,12 @@ def values_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
     without j.
     """
     n_players, k = _n_players(values), values.shape[1]
-    shares = np.empty((n_players, k))
+    shapley_values = np.empty((n_players, k))
     for j in range(n_players):
         split = values.reshape(-1, 2, 2**j, k)  # by whether j is present
         gains = (split[:, 1] - split[:, 0]).reshape(-1, k)
-        shares[j] = (gains * _coalition_weights(n_players, 1)).sum(axis=0)
-    return shares
+        shapley_values[j] = (gains * _coalition_weights(n_players, 1)).sum(axis=0)
+    return shapley_values
 
 
 def interactions_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -86,7 +86,9 @@ class RegressionDiagnostics(WorkingRegression):
 
     @cached_property
     def sigma(self) -> NDArray[np.float64]:
-        """Residual standard deviation without each row, (n,)."""
+        """Residual standard deviation without each row, (n,); weights count rows."""
+        # Without the row, M = (A'A + L)^-1 grows by M a a' M / (1 - h), so that the
+        # effective degrees of freedom, d - trace(M L), fall by a' M L M a / (1 - h).
         dof = self.residual_dof - self.model.weights
         dof += self._leverage_reductions / self._leverage_complements
         dof = np.where(dof > _NO_DOF, dof, np.nan)
@@ -96,32 +98,32 @@ class RegressionDiagnostics(WorkingRegression):
     def residuals_standardized(self) -> NDArray[np.float64]:
         """Deviance residuals in units of their standard deviation."""
         standard_deviations = np.sqrt(self.dispersion * self._leverage_complements)
-        return _ratio(self.residuals.deviance, standard_deviations)
+        return _positive_ratio(self.residuals.deviance, standard_deviations)
 
     @cached_property
     def residuals_studentized(self) -> NDArray[np.float64]:
         """Signed roots of the change of the deviance without each row."""
         deviance, pearson = self.residuals
-        unit = 1.0 if self.known_dispersion else self.sigma
+        scale = 1.0 if self.known_dispersion else self.sigma
         change = deviance**2 + self.leverages * pearson**2 / self._leverage_complements
         if self.parameters_without is not None:
             penalty = self.penalty @ self.parameters**2
             change = self.deviance - self._deviances_without
             change += penalty - self.parameters_without**2 @ self.penalty
-        change = np.where(self.leverages < 1, change, np.nan)
-        return _ratio(np.sign(deviance) * np.sqrt(np.maximum(change, 0)), unit)
+        change = np.where(self.leverages < 1, np.maximum(change, 0), np.nan)
+        return _positive_ratio(np.sign(deviance) * np.sqrt(change), scale)
 
     @cached_property
     def cooks_distances(self) -> NDArray[np.float64]:
         """Squared length of the parameters' change, for each degree of freedom."""
-        lengths = (
-            self.residuals.pearson / self._leverage_complements
-        ) ** 2 * self.leverages
+        pearson = self.residuals.pearson / self._leverage_complements
+        squared_lengths = pearson**2 * self.leverages
         if self.parameters_without is not None:
             working = self.roots[:, None] * self.model.design
             information = working.T @ working + np.diag(self.penalty)
-            lengths = np.einsum("nd,de,ne->n", self.dfbeta, information, self.dfbeta)
-        return _ratio(lengths, self.effective_dof * self.dispersion)
+            changes = self.dfbeta
+            squared_lengths = np.einsum("nd,de,ne->n", changes, information, changes)
+        return _positive_ratio(squared_lengths, self.effective_dof * self.dispersion)
 
     @cached_property
     def dffits(self) -> NDArray[np.float64]:
@@ -129,28 +131,30 @@ class RegressionDiagnostics(WorkingRegression):
         changes = self._deleted_residuals * np.sqrt(self.leverages)
         if self.parameters_without is not None:
             changes = np.einsum("nd,nd->n", self.model.design, self.dfbeta)
-            changes = _ratio(changes * self.roots, np.sqrt(self.leverages))
-        return _ratio(changes, self.sigma)
+            changes = _positive_ratio(changes * self.roots, np.sqrt(self.leverages))
+        return _positive_ratio(changes, self.sigma)
 
     @cached_property
     def dfbetas(self) -> NDArray[np.float64]:
         """Changes of the parameters in their standard errors, (n, d)."""
         errors = np.linalg.norm(self.inverse, axis=1)
-        return self.dfbeta * _ratio(1, self.sigma)[:, None] * _ratio(1, errors)
+        scaled = self.dfbeta * _positive_ratio(1, self.sigma)[:, None]
+        return scaled * _positive_ratio(1, errors)
 
     @cached_property
     def covratio(self) -> NDArray[np.float64]:
         """Ratio of the determinants of the parameters' covariance."""
         rank = self.inverse.shape[1]
         variance = self.deviance / self.residual_dof
-        return _ratio(self.sigma**2, variance) ** rank / self._leverage_complements
+        ratio = _positive_ratio(self.sigma**2, variance)
+        return ratio**rank / self._leverage_complements
 
     @cached_property
     def influential(self) -> NDArray[np.bool_]:
         """Rows beyond one of the cut-offs of R's influence.measures."""
         k, dof = self.effective_dof, self.residual_dof
         return (
-            ((self.dfbetas > 1) | (self.dfbetas < -1)).any(axis=1)
+            (np.abs(self.dfbetas) > 1).any(axis=1)
             | (np.abs(self.dffits) > 3 * np.sqrt(k / dof))
             | (np.abs(1 - self.covratio) > 3 * k / dof)
             | (fdtr(k, dof, self.cooks_distances) > 0.5)
@@ -158,7 +162,7 @@ class RegressionDiagnostics(WorkingRegression):
         )
 
 
-def _ratio(
+def _positive_ratio(
     numerator: NDArray[np.float64] | float, denominator: NDArray[np.float64] | float
 ) -> NDArray[np.float64]:
     """A quotient, NaN where the divisor is not positive."""

@@ -53,11 +53,11 @@ class LayerFactors(NamedTuple):
     """Factors of the slopes of scores along the weights of a layer.
 
     The slope of score c along the weight from input i to output j is
-    ``inputs[:, i] * slopes[:, c, j]``.
+    ``inputs[:, i] * score_slopes[:, c, j]``.
     """
 
     inputs: _Array  # (n, a)
-    slopes: _Array  # (n, k, b)
+    score_slopes: _Array  # (n, k, b)
 
 
 class _WithoutCurvature(NamedTuple):
@@ -90,7 +90,7 @@ class NetworkModel:
     ----------
     factors : list of LayerFactors
         Factors of each layer.
-    slopes : ndarray of shape (n, k)
+    loss_slopes : ndarray of shape (n, k)
         Slopes of the losses along the scores.
     curvatures : ndarray of shape (n, k, k)
         Second derivatives of the losses.
@@ -111,7 +111,7 @@ class NetworkModel:
     """
 
     factors: list[LayerFactors]
-    slopes: _Array
+    loss_slopes: _Array
     curvatures: _Array
     weights: _Array
     penalty: _Array
@@ -149,7 +149,8 @@ class NetworkModel:
                 largest_gradient = max(
                     largest_gradient, float(np.linalg.norm(gradient))
                 )
-        damped = _LEAST_DAMPING * self._diagonal[1].max() * first_lengths
+        diagonal = self._penalty_and_damping + self._curvature_diagonal
+        damped = _LEAST_DAMPING * diagonal.max() * first_lengths
         if damped.max() > _MOST_DAMPED * largest_gradient:
             raise self._indefinite_error()
         return changes
@@ -169,8 +170,8 @@ class NetworkModel:
 
         def damped_objective(change: _Array) -> tuple[float, _Array]:
             value, slope = objective(self.parameters + change, weights)
-            distance = float(self.damping / 2 * change @ change)
-            return value + distance, slope + self.damping * change
+            ridge = float(self.damping / 2 * change @ change)
+            return value + ridge, slope + self.damping * change
 
         change = np.zeros(len(self.parameters))
         value, slope = damped_objective(change)
@@ -208,29 +209,29 @@ class NetworkModel:
     @property
     def _blocks(self) -> list[NDArray[np.intp]]:
         """Positions of all rows, in blocks of limited memory."""
-        return self._split_into_blocks(np.ones(len(self.slopes)))
+        return self._split_into_blocks(np.ones(len(self.loss_slopes)))
 
     def _split_into_blocks(self, sizes: NDArray) -> list[NDArray[np.intp]]:
         """Positions in blocks of limited memory, from numbers of rows at each."""
         n_together = max(
-            1, _MOST_NUMBERS // (self.slopes.shape[1] * len(self.parameters))
+            1, _MOST_NUMBERS // (self.loss_slopes.shape[1] * len(self.parameters))
         )
         block = ((np.cumsum(sizes) - 1) // n_together).astype(np.intp)
         return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(block)) + 1)
 
     def _gradients_and_roots(self, rows: NDArray[np.intp]) -> tuple[_Array, _Array]:
         """Gradients (m, P) of rows, and R (m, k, P), with R'R in the matrix."""
-        k = self.slopes.shape[1]
+        k = self.loss_slopes.shape[1]
         of_layers = (
-            np.einsum("na,nkb->nkab", layer.inputs[rows], layer.slopes[rows])
+            np.einsum("na,nkb->nkab", layer.inputs[rows], layer.score_slopes[rows])
             for layer in self.factors
         )
-        slopes = np.concatenate(
+        score_slopes = np.concatenate(
             [layer.reshape(len(rows), k, -1) for layer in of_layers], axis=2
         )
-        weights = self.weights[rows, None]
-        gradients = np.einsum("nkp,nk->np", slopes, weights * self.slopes[rows])
-        roots = np.einsum("nkl,nkp->nlp", self._roots[rows], slopes)
+        slopes = self.weights[rows, None] * self.loss_slopes[rows]
+        gradients = np.einsum("nkp,nk->np", score_slopes, slopes)
+        roots = np.einsum("nkl,nkp->nlp", self._curvature_roots[rows], score_slopes)
         return gradients, roots
 
     def _stacked_roots(self, rows: NDArray[np.intp]) -> _Array:
@@ -238,30 +239,35 @@ class NetworkModel:
         return self._gradients_and_roots(rows)[1].reshape(-1, len(self.parameters))
 
     @cached_property
-    def _roots(self) -> _Array:
+    def _curvature_roots(self) -> _Array:
         """F (n, k, k), where F F' are the weighted curvatures."""
         weighted = self.weights[:, None, None] * self.curvatures
-        sizes, directions = np.linalg.eigh(weighted)
+        eigenvalues, eigenvectors = np.linalg.eigh(weighted)
         # Probabilities that sum to one leave a direction without curvature.
-        sizes[sizes < _NO_CURVATURE * sizes[:, -1:]] = 0
-        return directions * np.sqrt(np.maximum(sizes, 0))[:, None]
+        eigenvalues[eigenvalues < _NO_CURVATURE * eigenvalues[:, -1:]] = 0
+        return eigenvectors * np.sqrt(np.maximum(eigenvalues, 0))[:, None]
 
     @cached_property
-    def _diagonal(self) -> tuple[_Array, _Array]:
-        """Penalty plus damping, and the diagonal of the matrix that includes them."""
-        added, diagonal = self.penalty + self.damping, np.zeros(len(self.penalty))
-        for rows in self._blocks:
-            diagonal += (self._stacked_roots(rows) ** 2).sum(axis=0)
-        largest = (added + diagonal).max()
+    def _penalty_and_damping(self) -> _Array:
+        """What the matrix adds to the curvature of the rows, on its diagonal."""
+        added = self.penalty + self.damping
+        largest = (added + self._curvature_diagonal).max()
         if not largest > 0:
             raise self._indefinite_error()
-        added = added + _LEAST_DAMPING * largest
-        return added, added + diagonal
+        return added + _LEAST_DAMPING * largest
+
+    @cached_property
+    def _curvature_diagonal(self) -> _Array:
+        """Diagonal of the curvature of the rows."""
+        diagonal = np.zeros(len(self.penalty))
+        for rows in self._blocks:
+            diagonal += (self._stacked_roots(rows) ** 2).sum(axis=0)
+        return diagonal
 
     @cached_property
     def _factor(self) -> tuple[_Array, bool]:
         """Cholesky factor of the matrix."""
-        matrix = np.diag(self._diagonal[0])
+        matrix = np.diag(self._penalty_and_damping)
         for rows in self._blocks:
             roots = self._stacked_roots(rows)
             matrix += roots.T @ roots
@@ -278,10 +284,12 @@ class NetworkModel:
 
     def _solve_by_conjugate_gradients(self, columns: _Array) -> _Array:
         """Solutions for all columns together, preconditioned by the diagonal."""
-        added, diagonal = (vector[:, None] for vector in self._diagonal)
+        added = self._penalty_and_damping[:, None]
+        diagonal = added + self._curvature_diagonal[:, None]
         solved, residuals = np.zeros(columns.shape), columns.copy()
         preconditioned = residuals / diagonal
-        direction, size = preconditioned, (residuals * preconditioned).sum(axis=0)
+        direction = preconditioned
+        residual_norm = (residuals * preconditioned).sum(axis=0)  # squared
         limits = _TOLERANCE * np.linalg.norm(columns, axis=0)
         for _ in range(_MOST_CONJUGATE_STEPS):
             if (np.linalg.norm(residuals, axis=0) <= limits).all():
@@ -291,12 +299,13 @@ class NetworkModel:
                 roots = self._stacked_roots(rows)
                 product += roots.T @ (roots @ direction)
             curvature = (direction * product).sum(axis=0)
-            step = size / np.where(curvature > 0, curvature, 1)
+            step = residual_norm / np.where(curvature > 0, curvature, 1)
             solved = solved + step * direction
             residuals = residuals - step * product
             preconditioned = residuals / diagonal
-            last_size, size = size, (residuals * preconditioned).sum(axis=0)
-            ratio = size / np.where(last_size > 0, last_size, 1)
+            last_norm = residual_norm
+            residual_norm = (residuals * preconditioned).sum(axis=0)
+            ratio = residual_norm / np.where(last_norm > 0, last_norm, 1)
             direction = preconditioned + ratio * direction
         raise self._indefinite_error()
 

@@ -151,13 +151,15 @@ def select_criticisms(
         The criticisms in the order in which they are chosen.
     """
     chosen: list[int] = []
-    sizes, ratios = np.abs(witness), diagonal.astype(np.float64)  # of determinants
+    # `ratios` are of determinants.
+    witness_sizes, ratios = np.abs(witness), diagonal.astype(np.float64)
     free = free & (ratios > 0) if spread else free.copy()
-    factor = np.empty((min(n_criticisms, free.sum()) if spread else 0, len(sizes)))
+    factor = np.empty((min(n_criticisms, free.sum()) if spread else 0, len(witness)))
     while len(chosen) < n_criticisms and free.any():
-        scores = sizes
+        scores = witness_sizes
         if spread:
-            scores = sizes + np.log(ratios, out=np.zeros_like(ratios), where=free)
+            logs = np.log(ratios, out=np.zeros_like(ratios), where=free)
+            scores = witness_sizes + logs
         best = _first_best_row(scores, free, diagonal)
         similarities = column(best)
         free &= _are_no_copies(similarities, diagonal, best)
@@ -176,8 +178,8 @@ def _first_best_row(
 ) -> int:
     """The first of the free rows with the largest score, to rounding."""
     rows = np.flatnonzero(free)
-    best = scores[rows].max() - _ROUNDING * np.abs(diagonal).max()
-    return int(rows[np.argmax(scores[rows] >= best)])
+    threshold = scores[rows].max() - _ROUNDING * np.abs(diagonal).max()
+    return int(rows[np.argmax(scores[rows] >= threshold)])
 
 
 def _are_no_copies(

@@ -18,6 +18,9 @@ from scipy.special import expit, log_expit, logit, softmax, xlogy
 # An array of floats, whose shape docstrings say.
 _Array = NDArray[np.float64]
 
+# Newton's steps to a constant score: each doubles the number of its digits.
+_N_STEPS = 20
+
 
 class Loss(Protocol):
     """A loss of linear scores."""
@@ -46,11 +49,11 @@ class HalfSquared:
     reach, self_concordance = np.inf, 0.0
 
     def means(self, scores: _Array) -> _Array:
-        """Targets to be expected."""
+        """Expected targets at the scores."""
         return scores
 
     def scores(self, means: _Array) -> _Array:
-        """Scores of these targets to be expected."""
+        """Scores at which targets of these means are expected."""
         return means
 
     def values(self, targets: _Array, scores: _Array) -> _Array:
@@ -72,11 +75,11 @@ class Logistic:
     reach, self_concordance = 0.05, 1.0
 
     def means(self, scores: _Array) -> _Array:
-        """Targets to be expected."""
+        """Expected targets at the scores."""
         return expit(scores)
 
     def scores(self, means: _Array) -> _Array:
-        """Scores of these targets to be expected."""
+        """Scores at which targets of these means are expected."""
         return logit(means)
 
     def values(self, targets: _Array, scores: _Array) -> _Array:
@@ -166,11 +169,11 @@ class HalfTweedie:
         return 1.0 if 1 <= self.power <= 2 else np.inf
 
     def means(self, scores: _Array) -> _Array:
-        """Targets to be expected."""
+        """Expected targets at the scores."""
         return np.exp(scores)
 
     def scores(self, means: _Array) -> _Array:
-        """Scores of these targets to be expected."""
+        """Scores at which targets of these means are expected."""
         return np.log(means)
 
     def values(self, targets: _Array, scores: _Array) -> _Array:
@@ -274,9 +277,6 @@ class HuberWithScale:
         is_near = np.abs(errors) < self.epsilon
         return np.clip(errors, -self.epsilon, self.epsilon), is_near
 
-
-# Newton's steps to a constant score: each doubles the number of its digits.
-_N_STEPS = 20
 
 # Losses of regressions, each score of which is the link of a mean.
 RegressionLoss = HalfSquared | Logistic | HalfTweedie

@@ -354,7 +354,7 @@ def _roots_of_blocks(
     """Roots of some trees at a time, without roots that are leaves."""
     tree = np.arange(ensemble.n_trees)
     n_splits = np.zeros(ensemble.n_trees, dtype=np.intp)
-    for nodes in ensemble.levels():
+    for nodes in ensemble.levels:
         inner = ~ensemble.is_leaf[nodes]
         tree = tree[inner]
         n_splits += np.bincount(tree, minlength=ensemble.n_trees)

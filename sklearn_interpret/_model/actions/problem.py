@@ -46,7 +46,7 @@ class SearchProblem:
     ) -> None:
         self.outcome, self.actionability, self.rows = outcome, actionability, rows
         self.values = actionability.encode(rows)
-        self._returning = actionability.survives_encoding(rows, self.values)
+        self._survive_encoding = actionability.survives_encoding(rows, self.values)
         self.originals = outcome.asked(rows.native)
         self.classes: Any = self.originals.answers if classes is None else classes
         self.fulfilled = self.originals.holds(self.classes)
@@ -64,7 +64,7 @@ class SearchProblem:
     def decode(self, values: NDArray[np.float64], index: NDArray[np.intp]) -> Any:
         """Changed copies of the rows at `index`, as the model takes them."""
         return self.actionability.decode(
-            values, self.values[index], self.rows, index, self._returning
+            values, self.values[index], self.rows, index, self._survive_encoding
         )
 
     def asked(self, values: NDArray[np.float64], index: NDArray[np.intp]) -> AskedRows:

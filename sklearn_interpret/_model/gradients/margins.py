@@ -147,17 +147,19 @@ class Margins:
             low, high = outcome.interval
             output = scores @ self._output_weights
             return np.column_stack([output - low, high - output])
-        rivals = np.arange(self.n_classes)
+        all_classes = np.arange(self.n_classes)
         if outcome.wanted is None:
-            classes = np.asarray(classes)[: len(scores), None]
+            classes = np.asarray(classes)[:, None]
             if self._pairs_vote:
                 margins = self._pair_margins(scores).min(axis=2)
             else:
-                weights = self.scores.differences(rivals, classes, self.n_classes)
+                weights = self.scores.differences(all_classes, classes, self.n_classes)
                 margins = np.einsum("nk,nrk->nr", scores, weights)
             np.put_along_axis(margins, classes, -np.inf, axis=1)
         else:
-            weights = self.scores.differences(outcome.wanted, rivals, self.n_classes)
+            weights = self.scores.differences(
+                outcome.wanted, all_classes, self.n_classes
+            )
             margins = scores @ weights.T
             margins[:, outcome.wanted] = np.inf
         return margins
@@ -209,7 +211,7 @@ class Margins:
         rival = (margins.argmax if self.outcome.is_other else margins.argmin)(axis=1)
         return rival, margins[np.arange(len(margins)), rival]
 
-    def at(
+    def margins_at(
         self,
         problem: SearchProblem,
         values: NDArray[np.float64],

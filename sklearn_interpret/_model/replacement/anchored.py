@@ -42,7 +42,7 @@ class AnchoredRows:
         self,
         draws: NDArray[np.intp],
         changed: NDArray[np.bool_],
-        allowed: list[tuple[int, NDArray[np.intp]]],
+        donors_of_conditions: list[tuple[int, NDArray[np.intp]]],
     ) -> Iterator[Any]:
         """Yield the rows drawn, with changed columns, as native containers.
 
@@ -52,21 +52,22 @@ class AnchoredRows:
             Positions of the draws.
         changed : ndarray of shape (m, n_changeable), bool
             Mask of the columns that are changed in each.
-        allowed : list of (int, ndarray of int)
+        donors_of_conditions : list of (int, ndarray of int)
             For each column that may change, its position, and the rows that its new
-            values come from: as often as by chance, whatever the other columns are.
+            values are drawn from, by weight and independently of the other columns.
         """
-        columns = np.flatnonzero(changed.any(axis=0)).tolist()
-        index = self.drawn_rows[draws]
-        donors = {}
-        for k in columns:
-            column, sources = allowed[k]
-            changing = np.flatnonzero(changed[:, k])
+        source_rows = self.drawn_rows[draws]
+        donor_rows = {}
+        for condition in np.flatnonzero(changed.any(axis=0)).tolist():
+            column, donors = donors_of_conditions[condition]
+            is_changed = changed[:, condition]
+            # A point for each draw, whichever rows are asked for: a draw has the same
+            # donors in every call of the same condition.
             points = np.random.default_rng([self._seed, column]).random(self._n_draws)
-            shares = self.shares[sources]
-            positions = draw_positions(shares / shares.sum(), points[draws[changing]])
-            donors[column] = index.copy()
-            donors[column][changing] = sources[positions]
-        for batch in slices(len(index), batch_rows(self.rows.row_bytes)):
-            batch_donors = {column: rows[batch] for column, rows in donors.items()}
-            yield self.rows.mix(index[batch], batch_donors)
+            shares = self.shares[donors]
+            drawn = draw_positions(shares / shares.sum(), points[draws[is_changed]])
+            donor_rows[column] = source_rows.copy()
+            donor_rows[column][is_changed] = donors[drawn]
+        for batch in slices(len(source_rows), batch_rows(self.rows.row_bytes)):
+            row_of_column = {column: rows[batch] for column, rows in donor_rows.items()}
+            yield self.rows.mix(source_rows[batch], row_of_column)

@@ -98,8 +98,8 @@ class PermutedScores:
         values are permuted, None for one.
         """
         n_repeats = seeds.shape[1]
-        n_copies = min(_ROWS_TOGETHER, batch_rows(self._rows.row_bytes))
-        n_copies = max(1, n_copies // self._rows.n_rows)
+        rows_together = min(_ROWS_TOGETHER, batch_rows(self._rows.row_bytes))
+        n_copies = max(1, rows_together // self._rows.n_rows)
         blocks = [
             _Block(columns, player_seeds[start : start + n_copies], player_strata)
             for columns, player_seeds, player_strata in zip(
@@ -111,8 +111,8 @@ class PermutedScores:
         n_groups = min(len(blocks), 4 * workers) if workers > 1 else 1
         edges = np.linspace(0, len(blocks), n_groups + 1).astype(int)
         groups = [(self, blocks[start:stop]) for start, stop in pairwise(edges)]
-        score = PermutedScores.scores_of_blocks
-        scores = stream(score, groups, len(blocks), n_jobs=n_jobs)
+        task = PermutedScores.scores_of_blocks
+        scores = stream(task, groups, len(blocks), n_jobs=n_jobs)
         return np.concatenate(list(scores)).reshape(*seeds.shape, -1)
 
     def scores_of_blocks(

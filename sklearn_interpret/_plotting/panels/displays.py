@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -148,16 +149,18 @@ class PanelDisplay(DisplayMixin, ABC):
 
     def _render_panels(
         self,
-        panels: Sequence[tuple[Panel, Panel | None]],
+        panels: Sequence[Panel],
         ax: Any,
         options: PlotOptions,
         *,
         n_cols: int,
         share_y: bool,
         note: str | None = None,
+        below: Sequence[Panel | None] = (),
     ) -> Canvas:
-        """Draw pairs (panel, panel below or None); set figure, axes and artists."""
-        slots = [panel.slot(below is not None) for panel, below in panels]
+        """Draw panels, and some `below` them; set figure, axes and artists."""
+        pairs = list(zip_longest(panels, below))
+        slots = [panel.slot(lower is not None) for panel, lower in pairs]
         canvas = take_axes(
             ax, slots, n_columns=n_cols, caller=f"{type(self).__name__}.plot"
         )
@@ -166,18 +169,20 @@ class PanelDisplay(DisplayMixin, ABC):
             options.learner_text = self._learner_text(LEARNER_BAND)
         again = [bool(earlier_lines(upper)) for upper in canvas.main]
         earlier = earlier_legend(canvas) if any(again) else None
-        main = [panel for panel, _ in panels]
-        artists = [p.draw(ax, options) for p, ax in zip(main, canvas.main, strict=True)]
+        artists = [
+            panel.draw(ax, options)
+            for panel, ax in zip(panels, canvas.main, strict=True)
+        ]
         lower = [
             None if panel is None or ax is None else panel.draw(ax, options)
-            for (_, panel), ax in zip(panels, canvas.below, strict=True)
+            for (_, panel), ax in zip(pairs, canvas.below, strict=True)
         ]
         if share_y:
-            _share_values(main, canvas.main)
+            _share_values(panels, canvas.main)
         if getattr(self, "response_name", None) == "probability":
-            _flatten_rounding(main, canvas.main)
-        self._label_panels(panels, canvas, share_y, again)
-        _draw_scales(main, artists, canvas)
+            _flatten_rounding(panels, canvas.main)
+        self._label_panels(pairs, canvas, share_y, again)
+        _draw_scales(panels, artists, canvas)
         self.figure_, self.axes_ = canvas.figure, canvas.axes
         self._set_artists(artists, lower)
         entries = {} if earlier is None else legend_entries(earlier)[0]
@@ -201,18 +206,18 @@ class PanelDisplay(DisplayMixin, ABC):
 
     def _label_panels(
         self,
-        panels: Sequence[tuple[Panel, Panel | None]],
+        pairs: Sequence[tuple[Panel, Panel | None]],
         canvas: Canvas,
         share_y: bool,
         again: list[bool],
     ) -> None:
-        starts_row = canvas.starts_row or [True] * len(panels)
+        starts_row = canvas.starts_row or [True] * len(pairs)
         arranged = canvas.starts_row is not None
-        for i, (panel, below) in enumerate(panels):
+        for i, (panel, below) in enumerate(pairs):
             if again[i]:
                 continue
             ax, lower = canvas.main[i], canvas.below[i]
-            along_y = panel.values_along == panels[i - 1][0].values_along == "y"
+            along_y = panel.values_along == pairs[i - 1][0].values_along == "y"
             leads = starts_row[i] or not along_y
             panel.label(ax, with_y=leads)
             if arranged:
@@ -313,7 +318,7 @@ def _rank_in_legend(text: str) -> int:
     return int(text.startswith(OWNERS) or text.endswith((" folds", " band")))
 
 
-def _share_values(panels: list[Panel], axes: list[Axes]) -> None:
+def _share_values(panels: Sequence[Panel], axes: list[Axes]) -> None:
     """Give all panels of lines one range of values."""
     pairs = [(p.values_along, ax) for p, ax in zip(panels, axes, strict=True)]
     alike = [(side, ax) for side, ax in pairs if side is not None]
@@ -326,7 +331,7 @@ def _share_values(panels: list[Panel], axes: list[Axes]) -> None:
         getattr(ax, f"set_{side}lim")(np.min(limits), np.max(limits))
 
 
-def _flatten_rounding(panels: list[Panel], axes: list[Axes]) -> None:
+def _flatten_rounding(panels: Sequence[Panel], axes: list[Axes]) -> None:
     """Draw probabilities that differ by next to nothing as what they are, constant."""
     for panel, ax in zip(panels, axes, strict=True):
         if (side := panel.values_along) is None:

@@ -337,8 +337,8 @@ class LinePanel:
 
     name: str  # the feature
     series: list[Series]  # the lines; along a category, x are positions of `levels`
-    quantity: str  # the quantity shown
-    response: str  # the response
+    first_line: str  # of the label of the values: mostly the response
+    second_line: str  # mostly the quantity shown
     levels: Sequence[Any] | NDArray[Any] | None = None  # levels of a category
     data: NDArray[Any] | None = None  # the feature's values (labels) in the data
     title: Any = None  # the output, where colours do not show it
@@ -573,7 +573,7 @@ class LinePanel:
     def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes."""
         most = letters_along(ax, int(not self.across))
-        values = two_lines(self.quantity, self.response, most)
+        values = two_lines(self.first_line, self.second_line, most)
         width = min(letters_along(ax, int(self.across)), NAME_WIDTH)
         name = literal(wrap_name(date_label(self.name, self.dates), width))
         name += BY_SIMILARITY if self.by_similarity else ""
@@ -604,7 +604,7 @@ class SpreadPanel(LinePanel):
     def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes."""
         name = date_label(self.name, self.dates)
-        name_axes(ax, name, self.quantity if with_y else None)
+        name_axes(ax, name, self.first_line if with_y else None)
 
 
 @dataclass(frozen=True)
@@ -614,8 +614,8 @@ class SurfacePanel:
     effect: Effect
     output: int
     limits: tuple[float, float]  # range of the colours
-    quantity: str  # the quantity shown
-    response: str  # the response
+    first_line: str  # of the label of the values: mostly the response
+    second_line: str  # mostly the quantity shown
     diverging: bool = False  # whether zero is the middle
 
     values_along = None
@@ -683,7 +683,7 @@ class SurfacePanel:
                 label_levels(
                     ax, levels, axis_name=axis_name, share=BAR_SHARE, most=most
                 )
-        text = two_lines(self.quantity, self.response, letters_along(ax, 1))
+        text = two_lines(self.first_line, self.second_line, letters_along(ax, 1))
         artists.colorbars = draw_colour_bar(ax, surface, text)
         return artists
 

@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.panels.lines import Effect, Panel, Series
     from sklearn_interpret.additive._gam import BaseGAM
 
-LEVEL = 0.95  # of the bands
+CONFIDENCE = 0.95  # of the bands
 # Largest number of rows whose data and residuals a display keeps.
 MAX_DATA_ROWS = 5000
 # Share of the partial residuals in each tail that does not widen the axes: residuals of
 # rare classes are huge.
-TAIL = 0.01
+CLIPPED_SHARE = 0.01
 # `fit` saw no rows between points of a curve that are farther apart than this share of
 # the range of x.
 WIDE_STEP = 0.1
@@ -111,10 +111,10 @@ class TermPanel(LinePanel):
         """Draw the partial residuals of each line; the axes widen to most of them."""
         is_only_line, point_artists = len(self.series) == 1, []
         n_points = max(len(values) for _, values in self.residuals)
-        lines = zip(self.series, self.residuals, artists.lines, strict=True)
+        pairs = zip(self.residuals, artists.lines, strict=True)
         low, high = ax.dataLim.intervalx if self.across else ax.dataLim.intervaly
         reach, are_clipped = self.residual_reach * max(high - low, 1.0), False
-        for seed, (_, (x, y), line) in enumerate(lines):
+        for seed, ((x, y), line) in enumerate(pairs):
             point_style: Style = {"s": point_area(n_points), "linewidth": 0}
             point_style["zorder"] = 1.2
             point_style["color"] = (
@@ -127,7 +127,7 @@ class TermPanel(LinePanel):
             horizontal, vertical = (y, x) if self.across else (x, y)
             points = draw_points(ax, horizontal, vertical, style, **point_style)
             ax.dataLim.set(limits)
-            ends = np.clip(clipped_range(y, TAIL), low - reach, high + reach)
+            ends = np.clip(clipped_range(y, CLIPPED_SHARE), low - reach, high + reach)
             are_clipped |= (y < ends[0]).any() or (y > ends[1]).any()
             # Widen the axes to the ends, at a place along the line that is in view.
             along = np.full(2, np.asarray(line.get_xydata())[0, int(self.across)])
@@ -143,7 +143,7 @@ class TermPanel(LinePanel):
         """Name the axes; the term also on panels whose scale is to the left."""
         super().label(ax, with_y=with_y)
         if not with_y and not self.across:
-            ax.set_ylabel(literal(fill(self.response, letters_along(ax, 1))))
+            ax.set_ylabel(literal(fill(self.first_line, letters_along(ax, 1))))
 
 
 @dataclass(eq=False, repr=False)
@@ -329,7 +329,7 @@ default=None
         name = getattr(y, "name", None)
         if target_name is None and isinstance(name, str):
             target_name = name
-        display._name_response([], target_name, unit)
+        display._name_response(target_name, unit)
         return display.plot(ax=ax, **params)
 
     def plot(
@@ -374,7 +374,7 @@ default=None
             Mark the data: ticks at the bottom (quantiles where there are many), bars
             for the share of each level, points on surfaces.
         band : bool, default=True
-            Draw two standard errors to each side.
+            Draw 95 % intervals, by Student's distribution of `residual_dof`.
         line_kw : dict, default=None
             Style of lines and of the points of categories.
         band_kw : dict, default=None
@@ -404,11 +404,9 @@ default=None
         limits = None
         if share_y and len(selected):
             selected_effects = [np.ravel(self.effects[term]) for term in selected]
-            limits = colour_limits(np.concatenate(selected_effects), True)
+            limits = colour_limits(np.concatenate(selected_effects), diverging=True)
         panels = [
-            (panel, None)
-            for term in selected
-            for panel in self._entry_panels(term, limits)
+            panel for term in selected for panel in self._entry_panels(term, limits)
         ]
         self._render_panels(
             panels, ax, options, n_cols=n_cols, share_y=share_y, note=note
@@ -420,7 +418,9 @@ default=None
         if self.standard_errors is None:
             return effect
         errors = with_outputs(self.standard_errors[entry], self._n_axes(entry))
-        half_widths = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2) * errors
+        half_widths = (
+            stdtrit(self.residual_dof or np.inf, (1 + CONFIDENCE) / 2) * errors
+        )
         low, high = effect.values - half_widths, effect.values + half_widths
         return replace(effect, low=low, high=high)
 
@@ -463,19 +463,20 @@ default=None
             effect = effect.swap_features()
         n_levels = len(effect.places[1])
         by_level = effect.levelled == (False, True) and n_levels <= len(PALETTE)
-        limits = limits or colour_limits(effect.values, True)
+        limits = limits or colour_limits(effect.values, diverging=True)
         panels: list[Panel] = []
         for output in range(n_outputs):
             texts = {
-                "quantity": self._response_text(output),
-                "response": self._term_text(names, term, output),
+                "first_line": self._term_text(names, term, output),
+                "second_line": self._response_text(output),
             }
+            panel: Panel
             if by_level:
-                points = residuals[output]
-                panels.append(self._panel_of_levels(effect, points, output, **texts))
+                y = residuals[output]
+                panel = self._panel_of_levels(effect, y, output, **texts)
             else:
                 panel = SurfacePanel(effect, output, limits, diverging=True, **texts)
-                panels.append(panel)
+            panels.append(panel)
         return panels
 
     def _one_way_panel(
@@ -483,17 +484,16 @@ default=None
     ) -> TermPanel:
         """The panel of a term of one feature: a line for each output."""
         n_outputs = len(effect.values)
-        points = []
+        line_residuals = []
         if self.residuals is not None and effect.data is not None:
-            points = [
-                (effect.data[0], output_residuals) for output_residuals in residuals
-            ]
+            x = effect.data[0]
+            line_residuals = [(x, output_residuals) for output_residuals in residuals]
         return self._make_term_panel(
             effect,
             self._named_outputs(n_outputs),
-            points,
-            quantity=self._response_text(0 if n_outputs == 1 else None),
-            response=self._term_text(effect.names, term, slice(None)),
+            line_residuals,
+            first_line=self._term_text(effect.names, term, slice(None)),
+            second_line=self._response_text(0 if n_outputs == 1 else None),
             missing=self.missing_effects and self.missing_effects[term],
         )
 
@@ -505,16 +505,18 @@ default=None
         **texts: str,
     ) -> TermPanel:
         """The panel of a number and a category: a line for each level."""
-        levels, points = effect.places[1], []
+        levels, line_residuals = effect.places[1], []
         labels = [f"{effect.names[1]}: {level_text(level)}" for level in levels]
         if residuals is not None and effect.data is not None:
             x, codes = effect.data[0], level_places(effect.data[1], levels)
             index = [np.flatnonzero(codes == k) for k in range(len(levels))]
-            points = [(x[rows], residuals[rows]) for rows in index]
+            line_residuals = [(x[rows], residuals[rows]) for rows in index]
         names = self.output_names or []
         title = names[output] if len(names) > 1 else None
-        lines = effect.by_level(output)
-        return self._make_term_panel(lines, labels, points, title=title, **texts)
+        effect_by_level = effect.by_level(output)
+        return self._make_term_panel(
+            effect_by_level, labels, line_residuals, title=title, **texts
+        )
 
     def _make_term_panel(
         self,
@@ -608,8 +610,8 @@ def _row_arrays(
     rows = as_rows(X)
     check_consistent_length(rows.native, y)
     if rows.n_rows > MAX_DATA_ROWS:
-        draw = np.random.default_rng(0)
-        indices = np.sort(draw.choice(rows.n_rows, MAX_DATA_ROWS, replace=False))
+        rng = np.random.default_rng(0)
+        indices = np.sort(rng.choice(rows.n_rows, MAX_DATA_ROWS, replace=False))
         rows = rows.take(indices)
         y = y if y is None else np.asarray(y)[indices]
 

@@ -290,7 +290,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         size = "medium" if panel_width > _NARROW_IMAGE_WIDTH else "x-small"
         # Both images have one scale.
         before, after = np.split(as_drawable_image(np.concatenate([before, after])), 2)
-        low, high = colour_limits(change, True)
+        low, high = colour_limits(change, diverging=True)
         diverging = {"cmap": DIVERGING_MAP, "vmin": low, "vmax": high}
         images: Any = (before, {}), (change, diverging), (after, {})
         for panel, (image, style), lines in zip(

@@ -290,7 +290,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         choices |= {"methods": methods}
         display = make(inspectors_of_lines, data, models=models, **choices)
         display._splits = splits
-        display._name_response(inspectors_of_lines[0], *names)
+        display._name_response(*names, inspectors_of_lines[0])
         return display.plot(ax=ax, **plot_kwargs)
 
     @classmethod
@@ -403,7 +403,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         options = PlotOptions.of_arguments(locals())
         effects = self._line_effects()
         panels = [
-            (self._output_panel(effects, output, order), None)
+            self._output_panel(effects, output, order)
             for output in range(len(effects[0].values))
         ]
         self._render_panels(panels, ax, options, n_cols=n_cols, share_y=share_y)
@@ -454,8 +454,8 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         return LinePanel(
             self.feature_name,
             series,
-            quantity,
             self._response_label(self.output_names, None if several_outputs else 0),
+            quantity,
             levels=levels,
             data=self.data,
             title=outputs[output] if several_outputs else None,

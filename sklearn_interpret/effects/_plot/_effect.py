@@ -251,27 +251,27 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         entries = self._most_important(drawable, max_entries)
         effects = [self._entry_effect(entry) for entry in entries]
         options.outputs = most_varied_outputs(effects)
-        panels = [
-            panel
+        pairs = [
+            pair
             for entry, effect in zip(entries, effects, strict=True)
-            for panel in self._entry_panels(effect, entry, options)
+            for pair in self._entry_panels(effect, entry, options)
         ]
+        panels, below = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         notes = []
         if self._left_out:
             notes.append(f"Left out: {shortened(self._left_out, 3)}")
         if len(entries) < len(drawable):
             notes.append(f"The {len(entries)} most important of {len(drawable)}")
-        lines = [panel for panel, _ in panels if isinstance(panel, LinePanel)]
+        lines = [panel for panel in panels if isinstance(panel, LinePanel)]
         n_lines = max((len(panel.series) for panel in lines), default=0)
         n_outputs = len(effects[0].values) if effects else 0
         if n_lines > 1 and len(options.outputs) < n_outputs:
             notes.append(
                 f"The {len(options.outputs)} most varied of {n_outputs} outputs"
             )
+        layout: dict[str, Any] = {"n_cols": n_cols, "share_y": share_y, "below": below}
         note = "\n".join(notes) or None
-        self._render_panels(
-            panels, ax, options, n_cols=n_cols, share_y=share_y, note=note
-        )
+        self._render_panels(panels, ax, options, note=note, **layout)
         return self
 
     def _drawable_entries(self, options: PlotOptions) -> Sequence[int]:
@@ -301,12 +301,14 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             return [(self._line_panel(effect, options.outputs, options), None)]
         quantity = self._quantity_name()
         supported = np.where(effect.has_rows, effect.values, np.nan)
-        limits = colour_limits(supported, self._zero, self._rounding_size())
+        limits = colour_limits(
+            supported, diverging=self._zero, negligible=self._rounding_size()
+        )
         panels: list[tuple[Panel, Panel | None]] = []
         for output in range(len(effect.values)):
             response = self._response_text(output)
             panel = SurfacePanel(
-                effect, output, limits, quantity, response, diverging=self._zero
+                effect, output, limits, response, quantity, diverging=self._zero
             )
             panels.append((panel, None))
         return panels
@@ -329,8 +331,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 effect.series(output, names[output], colour, levels)
                 for output, colour in zip(outputs, palette, strict=True)
             ],
-            self._quantity_name(),
             self._response_text(None if len(self.output_names or [0]) > 1 else 0),
+            self._quantity_name(),
             levels=levels,
             data=None if effect.data is None else effect.data[0],
             zero=self._zero,

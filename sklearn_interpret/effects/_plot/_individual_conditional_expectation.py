@@ -302,7 +302,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             panel_kwargs |= {"curves": curves[output], "shades": self._curve_shades()}
             panel = self._line_panel(effect, [output], options, **panel_kwargs)
             if options.kind == "derivatives":
-                panel = replace(panel, quantity="Slope of ICE", zero=True)
+                panel = replace(panel, second_line="Slope of ICE", zero=True)
             below = self._spread_panel(entry, output, panel.series[0])
             panels.append((panel, below))
         return panels

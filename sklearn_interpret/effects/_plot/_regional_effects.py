@@ -276,12 +276,12 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         # The effect over all rows is drawn as the line of a fold is.
         options.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
         options.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
-        panels: list[tuple[Panel, None]] = [
-            (self._region_panel(position, effect, overall, outputs, n_curves), None)
+        panels: list[Panel] = [
+            self._region_panel(position, effect, overall, outputs, n_curves)
             for position, effect in enumerate(effects)
         ]
         if self.tree is not None and 1 < len(effects) <= MOST_LEAVES:
-            panels.insert(0, (TreePanel(self.tree), None))
+            panels.insert(0, TreePanel(self.tree))
         n_outputs, note = len(overall.values), None
         if len(outputs) < n_outputs:
             note = f"The {len(outputs)} most varied of {n_outputs} outputs"
@@ -329,8 +329,8 @@ class RegionalEffectDisplay(Display, PanelDisplay):
                 effect.series(output, names[output], colour)
                 for output, colour in zip(outputs, palette, strict=True)
             ],
-            "ALE, mean 0" if self.individual is None else "Centred ICE",
             self._response_label(self.output_names, 0 if has_one_output else None),
+            "ALE, mean 0" if self.individual is None else "Centred ICE",
             levels=effect.levels,
             by_similarity=self.by_similarity,
             heading="\n".join([heading, *condition_lines]),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-class _Drawing(GlobalSurrogateDisplay):
+class _InfluenceTreeDrawing(GlobalSurrogateDisplay):
     """The drawing of a tree, with a legend about influence."""
 
     _legend_texts = ("Influence of the rows", "Their mean")
@@ -144,7 +144,7 @@ class InfluenceTreeDisplay(InfluenceSources):
         _, drawing = self._fit_tree()
         return drawing.to_frame().drop(columns=["output", "surrogate"])
 
-    def _fit_tree(self) -> tuple[BaseEstimator, _Drawing]:
+    def _fit_tree(self) -> tuple[BaseEstimator, _InfluenceTreeDrawing]:
         """The fitted tree, and its drawing."""
         explanation = self._check_explanation()
         if explanation.training_data is None:
@@ -161,7 +161,7 @@ class InfluenceTreeDisplay(InfluenceSources):
         tree = fit_surrogate(tree, rows, influence, np.ones(rows.n_rows))
         (inner,) = inner_predictors(tree)
         tree_texts, leaves = read_tree(inner, rows)
-        drawing = _Drawing(
+        drawing = _InfluenceTreeDrawing(
             influence,
             tree.predict(rows.native),
             trees=[tree_texts],

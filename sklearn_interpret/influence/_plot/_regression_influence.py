@@ -292,7 +292,7 @@ def _name_contour(ax: Axes, x: float, y: float, text: str) -> None:
 def _name_points(
     ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], names: list[str]
 ) -> list[Any]:
-    """Write names beside points, to the left at the far right, without overlaps."""
+    """Write names next to points, to the left at the far right, without overlaps."""
     to_left = x > _FAR_RIGHT * ax.get_xlim()[1]
     points = ax.transData.transform(np.column_stack([x, y]))
     points *= 72 / ax.figure.figure.dpi  # from pixels

@@ -95,7 +95,7 @@ class SharePanel:
 
     def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axis of the shares."""
-        finish_rows(ax, two_lines("share of variance", self.response))
+        finish_rows(ax, two_lines(self.response, "share of variance"))
 
 
 @dataclass(eq=False, repr=False)
@@ -229,13 +229,13 @@ default="auto"
             :max_panels
         ]
         values = explanation.values[:, list(filter(self._is_pair, selected))]
-        limits = colour_limits(values, True) if share_y else None
+        limits = colour_limits(values, diverging=True) if share_y else None
         panels = [
             self._component_panel(explanation, reader, component, limits)
             for component in selected
         ]
-        pairs = [(panel, None) for panel in (bars, *panels)]
-        self._render_panels(pairs, ax, options, n_cols=n_cols, share_y=share_y)
+        panels.insert(0, bars)
+        self._render_panels(panels, ax, options, n_cols=n_cols, share_y=share_y)
         self.bars_, self.labels_ = bars.bars, bars.labels
         return self
 
@@ -303,8 +303,9 @@ default="auto"
             return self._curves_by_level_panel(first, second, values)
         observed = first.is_observed & second.is_observed
         effect = _mean_surface(first, second, values, observed)
-        limits = colour_limits(effect.values, True) if limits is None else limits
-        return SurfacePanel(effect, 0, limits, "component", self._response_text(), True)
+        if limits is None:
+            limits = colour_limits(effect.values, diverging=True)
+        return SurfacePanel(effect, 0, limits, self._response_text(), "component", True)
 
     def _curve_panel(
         self, feature: FeatureValues, values: NDArray[np.float64]
@@ -316,8 +317,8 @@ default="auto"
         return LinePanel(
             feature.name,
             [series],
-            "component",
             self._response_text(),
+            "component",
             levels=feature.levels,
             data=feature.cells()[observed],
             zero=True,
@@ -347,8 +348,8 @@ default="auto"
         return LinePanel(
             feature.name,
             series,
-            "component",
             self._response_text(),
+            "component",
             data=feature.numbers[observed],
             zero=True,
             title=title,

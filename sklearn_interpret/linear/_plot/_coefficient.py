@@ -196,7 +196,7 @@ class CoefficientDisplay(Display):
             quantity = _RATIOS[self.response_name]
             response = response.removeprefix("Log-").removeprefix("Log of ")
         interval = f"with its {100 * self.confidence_level:.4g} % interval"
-        label = two_lines(response, f"{quantity}, {interval}")
+        label = two_lines(f"{quantity}, {interval}", response)
         return f"{label}\n(terms not drawn: {n_left_out})" if n_left_out else label
 
     def _check_arrays(self) -> list[NDArray[np.float64]]:

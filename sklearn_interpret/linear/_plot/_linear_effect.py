@@ -27,7 +27,6 @@ from sklearn_interpret._plotting.ranked_bars import (
     draw_boxes,
     finish_rows,
     name_rows,
-    others_text,
     quartiles,
     rank_entries,
     row_height,
@@ -179,9 +178,7 @@ class LinearEffectDisplay(Display):
         lines = append_combined(effects.T, selected, remaining, np.sum)
         names = self._term_texts(selected, rows)
         if len(remaining):
-            names.append(
-                f"sum of {others_text(len(remaining))}".replace("features", "terms")
-            )
+            names.append(f"sum of {len(remaining)} other terms")
         size = (_WIDTH + _LEGEND_WIDTH * bool(rows), row_height(len(names)))
         ax = self._take_axes(ax, size)
         ax.use_sticky_edges = False
@@ -195,7 +192,7 @@ class LinearEffectDisplay(Display):
         name_rows(ax, names)
         self.zero_ = ax.axvline(0, color=shade(ax, 0.6), linewidth=0.9, zorder=0.9)
         response = self._response_label(self.output_names, 0)
-        finish_rows(ax, two_lines(response, "Effect: weight times value"))
+        finish_rows(ax, two_lines("Effect: weight times value", response))
         return self
 
     def _term_texts(self, selected: NDArray[np.intp], rows: list[int]) -> list[str]:
@@ -216,12 +213,9 @@ class LinearEffectDisplay(Display):
     ) -> None:
         """Points of rows, and a legend of their names."""
         ax, self.points_, self.legend_ = self.ax_, [], None
-        palette = [colour for colour in PALETTE if colour != _BOX_COLOUR]
+        palette = [colour for colour in PALETTE[1:] if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
-            point_style: Style = {
-                "color": stand_out(palette[(number + 1) % len(palette)], ax),
-                "s": 40,
-            }
+            point_style: Style = {"color": stand_out(palette[number], ax), "s": 40}
             point_style |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
             point_style["edgecolor"] = paper(ax)
             points = draw_points(ax, lines[:, row], places, style, **point_style)

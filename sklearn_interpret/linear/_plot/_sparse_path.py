@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._plotting.axes import SINGLE_HEIGHT, SINGLE_WIDTH, axes_inches
-from sklearn_interpret._plotting.colours import READ, colours, shade, stand_out
+from sklearn_interpret._plotting.colours import colours, shade, stand_out
 from sklearn_interpret._plotting.curves import draw_thin_lines, note_empty
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import (
@@ -306,7 +306,7 @@ class SparsePathDisplay(DisplayMixin):
         plain_log_ticks(ax, width)
         label = "Coefficient" + " per standard deviation" * (self.scale is not None)
         if len(self._path) == 1 and self.classes is not None:
-            label = two_lines(response_label("log-odds", self.classes[0]), label)
+            label = two_lines(label, response_label("log-odds", self.classes[0]))
         ax.set_ylabel(label)
         n_used = self._path.any(axis=0).sum(axis=0)  # features at each penalty
         changes = np.flatnonzero(np.diff(n_used))
@@ -405,7 +405,7 @@ def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
     heights = move_apart((ends - bottom) / (top - bottom), distance, 0.0, 1.0)
     texts = []
     for line, name, height in zip(lines, names, heights, strict=True):
-        colour = stand_out(line.get_color(), ax, READ)
+        colour = stand_out(line.get_color(), ax, is_text=True)
         leader: Style = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
         leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
         text_style: Style = {"textcoords": "axes fraction", "annotation_clip": False}

@@ -65,7 +65,8 @@ _TITLE_CHARACTERS_PER_INCH = 14
 _FEWEST_IMAGE_COLUMNS = 5
 # Colour of a cell without a number.
 _MISSING_COLOUR = "0.92"
-# Colours and markers of prototypes, and of criticisms.
+# Names, colours and markers of prototypes, and of criticisms.
+_LABELS = ("prototypes", "criticisms")
 _COLOURS = (DOWN_COLOUR, UP_COLOUR)
 _MARKERS = ("o", "X")
 
@@ -231,7 +232,7 @@ class PrototypeDisplay(DisplayMixin):
         """
         if kind == "auto":
             kind = "table" if self.image_shape is None else "images"
-        self._check_rows()
+        self._read_rows()
         self.heat_map_: QuadMesh | None = None
         self.colour_bar_: Colorbar | None = None
         self.legend_: Legend | None = None
@@ -245,7 +246,7 @@ class PrototypeDisplay(DisplayMixin):
             self._draw_map(ax)
         return self
 
-    def _check_rows(self) -> None:
+    def _read_rows(self) -> None:
         """Read the rows; refuse positions, names and targets that do not suit them."""
         self._rows = as_rows(self.data)
         self._indices_by_kind = [
@@ -254,12 +255,13 @@ class PrototypeDisplay(DisplayMixin):
         ]
         if not len(self._indices_by_kind[0]):
             raise ValueError("prototype_indices is empty: there is nothing to draw.")
-        largest = max(indices.max(initial=0) for indices in self._indices_by_kind)
-        if largest >= self._rows.n_rows:
-            raise ValueError(
-                f"X has {self._rows.n_rows} rows, but row {largest} was chosen: pass "
-                "the rows of fit."
-            )
+        self._drawn_rows = np.concatenate(self._indices_by_kind)
+        for row in self._drawn_rows:
+            if not 0 <= row < self._rows.n_rows:
+                raise ValueError(
+                    f"X has {self._rows.n_rows} rows, but row {row} was chosen: pass "
+                    "the rows of fit."
+                )
         check_consistent_length(self._rows.native, self.y)
         names = self._rows.names if self.feature_names is None else self.feature_names
         if len(names) != self._rows.n_columns:
@@ -269,13 +271,12 @@ class PrototypeDisplay(DisplayMixin):
             )
         self._names = list(names)
         counts = [len(indices) for indices in self._indices_by_kind]
-        self._kinds = np.repeat(["prototype", "criticism"], counts).tolist()
-        self._drawn_rows = np.concatenate(self._indices_by_kind)
+        self._row_kinds = np.repeat(["prototype", "criticism"], counts).tolist()
 
     def _row_names(self) -> list[str]:
         names = [
-            f"{kind} {row}"
-            for kind, row in zip(self._kinds, self._drawn_rows, strict=True)
+            f"{row_kind} {row}"
+            for row_kind, row in zip(self._row_kinds, self._drawn_rows, strict=True)
         ]
         if self.y is None:
             return names
@@ -309,7 +310,7 @@ class PrototypeDisplay(DisplayMixin):
         (ax,) = canvas.main
         size = size if canvas.own_figure else np.array(axes_inches(ax))
         x, y = (np.arange(n + 1) - 0.5 for n in shape)
-        limits = colour_limits(scaled, True)
+        limits = colour_limits(scaled, diverging=True)
         self.heat_map_ = heat_map = draw_heat_map(
             ax, x, y, scaled.T, limits, None, diverging=True
         )
@@ -378,14 +379,14 @@ class PrototypeDisplay(DisplayMixin):
         # Converted as one high image, so that all images have the same scale.
         images = as_drawable_image(pixels.reshape(-1, *shape[1:]))
         images = images.reshape(n_images, shape[0], *images.shape[1:])
-        for panel, image, kind, name in zip(
-            canvas.main, images, self._kinds, names, strict=True
+        for panel, image, row_kind, name in zip(
+            canvas.main, images, self._row_kinds, names, strict=True
         ):
             self.images_.append(draw_image(panel, image))
             lines = name.split(": ", 1) if len(name) > line_length else [name]
             text = "\n".join(shorten(line, line_length) for line in lines)
             panel.set_title(literal(text), fontsize="small")
-            colour = stand_out(_COLOURS[kind == "criticism"], panel)
+            colour = stand_out(_COLOURS[row_kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
 
     def _title_length(self, canvas: Canvas) -> int:
@@ -404,14 +405,16 @@ class PrototypeDisplay(DisplayMixin):
         point_style["color"] = shade(ax, 0.55)
         self.points_ = [draw_points(ax, *coordinates.T, **point_style)]
         labels = ["all rows"]
-        for kind, indices in enumerate(self._indices_by_kind):
+        for label, indices, colour, marker in zip(
+            _LABELS, self._indices_by_kind, _COLOURS, _MARKERS, strict=True
+        ):
             if len(indices):
-                colour = stand_out(_COLOURS[kind], ax)
-                mark_style: Style = {"marker": _MARKERS[kind], "color": colour, "s": 70}
+                mark_style: Style = {"marker": marker, "s": 70}
+                mark_style["color"] = stand_out(colour, ax)
                 mark_style |= {"edgecolor": paper(ax), "linewidth": 0.8, "zorder": 3}
                 marks = ax.scatter(*coordinates[indices].T, **mark_style)
                 self.points_.append(marks)
-                labels.append(("prototypes", "criticisms")[kind])
+                labels.append(label)
         self.legend_ = add_legend(canvas, self.points_, labels)
         ax.set(
             xlabel=f"First principal component ({shares[0]:.0%})",
@@ -453,8 +456,8 @@ class PrototypeDisplay(DisplayMixin):
             pandas is not installed.
         """
         pandas = self._pandas()
-        self._check_rows()
-        table = {"kind": self._kinds, "row": self._drawn_rows}
+        self._read_rows()
+        table = {"kind": self._row_kinds, "row": self._drawn_rows}
         if self.y is not None:
             table["y"] = np.asarray(self.y)[self._drawn_rows]
         selected = self._rows.take(self._drawn_rows)

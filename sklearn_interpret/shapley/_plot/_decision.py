@@ -179,7 +179,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         self.lines_ = LineCollection(list(points), **line_style)
         if not {"color", "edgecolor"} & line_style.keys():
             predictions = paths.explanation.predictions_or_sums
-            limits = colour_limits(np.array(clipped_range(predictions)), False)
+            limits = colour_limits(np.array(clipped_range(predictions)))
             self.lines_.set(array=predictions, cmap=_line_map(ax), clim=limits)
         ax.add_collection(self.lines_)
         base_values = levels[:, 0]

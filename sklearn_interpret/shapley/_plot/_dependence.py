@@ -207,7 +207,7 @@ default="auto"
         """
         explanation, reader, feature = self._read_explanation()
         x_values = self._x_values(reader, feature)
-        y, y_name = self._y_values(explanation, feature)
+        y, y_name = self._y_values(explanation, reader, feature)
         colour_values = self._colour_values(explanation, reader, feature, x_values)
         self.color_feature_ = None if colour_values is None else colour_values.name
         ax = self._take_axes(ax, (6.4, 4.4))
@@ -246,7 +246,7 @@ default="auto"
         return explanation, reader, feature
 
     def _y_values(
-        self, explanation: Explanation, feature: int
+        self, explanation: Explanation, reader: FeatureReader, feature: int
     ) -> tuple[NDArray[np.float64], str]:
         """Values of the rows along the y axis, and their name."""
         if not _is_pair(self.feature):
@@ -256,7 +256,7 @@ default="auto"
                 f"feature={self.feature!r} is a pair: pass interaction_values, which "
                 "the inspector may have (`interaction_values`)."
             )
-        second = self._second_position(FeatureReader(explanation))
+        second = self._second_position(reader)
         names = [shorten(explanation.feature_names[j], 16) for j in (feature, second)]
         name = f"half the interaction value of\n{' and '.join(names)}"
         if second == feature:
@@ -366,7 +366,7 @@ default="auto"
                 )
         else:
             numbers = colour_values.numbers
-            limits = colour_limits(np.array(clipped_range(numbers)), False)
+            limits = colour_limits(np.array(clipped_range(numbers)))
             points, grey = draw_shaded_points(
                 ax, x, y, numbers, style, area=area, limits=limits
             )
@@ -426,7 +426,7 @@ default="auto"
         explanation, reader, feature = self._read_explanation()
         x_values = self._x_values(reader, feature)
         y_column = "interaction_value" if _is_pair(self.feature) else self._column
-        y, _ = self._y_values(explanation, feature)
+        y, _ = self._y_values(explanation, reader, feature)
         columns = {"x": x_values.cells(), y_column: y}
         colour_values = self._colour_values(explanation, reader, feature, x_values)
         if colour_values is not None:

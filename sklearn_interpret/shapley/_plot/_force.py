@@ -11,7 +11,6 @@ from sklearn_interpret._model.rows.number_format import column_texts, number_bes
 from sklearn_interpret._plotting.axes import axes_inches, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    READ,
     colours,
     ink,
     paper,
@@ -212,7 +211,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         alpha = 0.6 if text_on(paper(ax)) == "black" else 1.0
         for k in np.flatnonzero(lines != NO_LINE):
             (colour,) = sign_colours(pushes[[k]])
-            colour = stand_out(colour, ax, READ)
+            colour = stand_out(colour, ax, is_text=True)
             y = FIRST_LINE - LINE_HEIGHT * lines[k]
             line_x = [centres[k], centres[k], text_centres[k]]
             line_y = [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18]

@@ -12,6 +12,7 @@ from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order
 from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import PALETTE, colours, shade, stand_out
+from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, draw_points, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
@@ -245,6 +246,9 @@ default=None
         names, coefficients, deviations = self._columns(outputs[0])
         effects = coefficients * deviations
         order = np.argsort(-np.abs(effects), kind="stable")
+        order = order[np.isfinite(effects[order])]
+        if not len(order):
+            note_empty(ax, "a class that the surrogate has not learnt")
         selected, remaining = order[:max_entries], order[len(order[:max_entries]) :]
         bars, _ = draw_ranked_bars(
             ax, [names[j] for j in selected], effects[selected], style

@@ -155,7 +155,9 @@ class LimeImageDisplay(LocalDisplay):
         size = "medium" if axes_inches(first)[0] > _MIN_PANEL_WIDTH else "x-small"
         first.set_title(literal(self._row_label or "image"), fontsize=size)
         values = _with_output_axis(explanation.values)[0]
-        limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
+        limits = colour_limits(
+            values[:, outputs], diverging=True, negligible=np.finfo(float).tiny
+        )
         self.overlays_: list[Any] = []
         self.outlines_: list[Any] = []
         for panel, output in zip(label_panels, outputs, strict=True):
@@ -235,7 +237,7 @@ class LimeImageDisplay(LocalDisplay):
         palette[:, :3] = 1 + palette[:, 3:] * (palette[:, :3] - 1)
         scale = colour_scale(ListedColormap(palette[:, :3]), limits)
         response = shorten(self._response_label(None), 30)
-        label = two_lines("what the segment adds", response)
+        label = two_lines(response, "what the segment adds")
         return draw_colour_bar(canvas.main, scale, label)
 
     def _label_title(self, explanation: ImageExplanation, output: int) -> str:

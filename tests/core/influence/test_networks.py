@@ -38,7 +38,7 @@ def model_of(seed=0, n_rows=12, k=3, **fields):
 def slopes_of(model):
     """Slopes of all scores along all parameters, (n, k, P)."""
     rows = []
-    for row in range(len(model.slopes)):
+    for row in range(len(model.loss_slopes)):
         of_scores = [
             np.concatenate(
                 [
@@ -46,7 +46,7 @@ def slopes_of(model):
                     for inputs, slopes in model.factors
                 ]
             )
-            for score in range(model.slopes.shape[1])
+            for score in range(model.loss_slopes.shape[1])
         ]
         rows.append(of_scores)
     return np.array(rows)
@@ -55,10 +55,10 @@ def slopes_of(model):
 def gradient_and_matrix(model, rows):
     """Of the losses of some rows, and the Gauss-Newton matrix of these."""
     slopes = slopes_of(model)[rows]
-    weights = np.repeat(model.weights[rows], model.slopes.shape[1])
+    weights = np.repeat(model.weights[rows], model.loss_slopes.shape[1])
     flat = slopes.reshape(len(weights), -1)
     matrix = flat.T @ (weights[:, None] * block_diag(*model.curvatures[rows])) @ flat
-    return (weights * model.slopes[rows].ravel()) @ flat, matrix
+    return (weights * model.loss_slopes[rows].ravel()) @ flat, matrix
 
 
 @pytest.mark.parametrize("factorised", [0, 5000])
@@ -90,7 +90,7 @@ def test_distance():
     # Parameters whose penalty makes up for the slopes are at a minimum.
     gradient, _ = gradient_and_matrix(model, np.arange(12))
     assert_allclose(replace(model, parameters=-gradient / 0.5).distance, 0, atol=1e-20)
-    assert replace(model_of(), slopes=0 * model.slopes).distance == 0
+    assert replace(model_of(), loss_slopes=0 * model.loss_slopes).distance == 0
 
 
 @pytest.mark.parametrize("factorised", [0, 5000])

@@ -105,7 +105,7 @@ def test_deep_trees(depth):
     trees = chain(depth)
     check_ensemble(trees)
     assert trees.depth.max() == depth
-    assert len(trees.levels()) == depth + 1
+    assert len(trees.levels) == depth + 1
     rows = np.random.default_rng(0).uniform(0, depth / 3, size=(40, 2))
     rows[0] = np.inf
     assert_array_equal(trees.apply(rows), reference.apply(trees, rows))
@@ -126,7 +126,7 @@ def test_single_leaves_and_no_trees():
     assert_array_equal(none.raw(X), [[1, 0], [1, 0]])
     assert none.apply(X).shape == (2, 0)
     assert none.apply(many).shape == (200, 0)
-    assert none.levels() == ()
+    assert none.levels == ()
 
 
 def test_no_rows():
@@ -145,10 +145,10 @@ def test_wrong_number_of_features():
 
 def test_levels_parents_and_depth():
     trees = random_ensemble(8)
-    everyone = np.sort(np.concatenate(trees.levels()))
+    everyone = np.sort(np.concatenate(trees.levels))
     assert_array_equal(everyone, range(trees.n_nodes))
-    assert_array_equal(trees.levels()[0], trees.roots)
-    for depth, nodes in enumerate(trees.levels()):
+    assert_array_equal(trees.levels[0], trees.roots)
+    for depth, nodes in enumerate(trees.levels):
         for node in nodes:
             assert trees.depth[node] == depth
             parent = trees.parents[node]

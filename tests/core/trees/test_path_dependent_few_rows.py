@@ -64,7 +64,7 @@ def test_conditions_that_nothing_meets_by_chance(order, monkeypatch):
     cover = np.zeros(trees.n_nodes)
     cover[trees.roots] = 1
     rng = np.random.default_rng(5)
-    for level in trees.levels():
+    for level in trees.levels:
         inner = level[~trees.is_leaf[level]]
         side = rng.random(len(inner)) < 0.5
         taken = np.where(side, trees.left[inner], trees.right[inner])

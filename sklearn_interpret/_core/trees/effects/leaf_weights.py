@@ -77,7 +77,7 @@ class LeafWeights:
 
     def __init__(self, ensemble: TreeEnsemble, paths: TreePaths, n_moved: int) -> None:
         self._ensemble, self._paths = ensemble, paths
-        nodes = np.concatenate([np.empty(0, dtype=np.intp), *ensemble.levels()])
+        nodes = np.concatenate([np.empty(0, dtype=np.intp), *ensemble.levels])
         is_leaf = ensemble.is_leaf[nodes]
         nodes, self._leaves = nodes[~is_leaf], nodes[is_leaf]
         order = np.concatenate([nodes, self._leaves])

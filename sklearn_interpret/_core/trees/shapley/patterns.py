@@ -232,7 +232,7 @@ class RootPaths:
         self._n_roots = len(roots)
         self.levels: list[PathLevel] = []
         by_level = [roots[:0]]
-        for nodes in ensemble.levels()[1:]:
+        for nodes in ensemble.levels[1:]:
             left, right = nodes[::2], nodes[1::2]
             leads_to_target = is_needed[left] | is_needed[right]
             left, right = left[leads_to_target], right[leads_to_target]

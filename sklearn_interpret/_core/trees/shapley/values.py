@@ -1,9 +1,20 @@
 """Shapley and interaction values of tree ensembles.
 
-Trees are cut into units (`subtrees`). The gains of a unit's players depend on a row's
-pattern there only, so they are looked up in a table. Leaves that are too deep for a
-table are evaluated at the patterns that occur. Few rows are evaluated by the game
-itself, without tables: `value_tasks` chooses.
+Trees are cut into *units*, subtrees at the bottom of few splits (`subtrees`); units of
+one *kind* have equally many splits and conditions above. A leaf has one *condition* for
+each player on its path, in its *slots*: first those above the unit. A row's *pattern*
+in a unit has a bit for each condition above, and for each split (1: to the left). A
+player's *column* is its position in the unit. *Terms* are players, or pairs of players;
+a term's *gain* depends on the pattern alone, and is looked up in a table of the term
+and output. Its *key* is the position of the output and term in the totals of rows. A
+*share* is consecutive trees whose tables are made together.
+
+For example, a root that splits on age, and its left child, on income, are a unit
+without conditions above: a young row of high income has the pattern 0b01. Of one output
+it has two tables of four gains, of age and of income, and one of the pair.
+
+Leaves that are too deep for a table are evaluated at the patterns that occur. Few rows
+are evaluated by the game itself, without tables: `value_tasks` chooses.
 """
 
 from __future__ import annotations
@@ -41,7 +52,7 @@ if TYPE_CHECKING:
 
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
 # leave the cache or take memory. Numbers in a block of tables:
-_AT_ONCE = 2**17
+_NUMBERS_PER_BLOCK = 2**17
 # Largest number of rows in a block.
 MOST_AT_ONCE = 2**14
 # Rows whose totals are added together, and deep leaves evaluated together.
@@ -85,8 +96,8 @@ class UnitGroup:
     @cached_property
     def n_bytes(self) -> int:
         """Memory of the finder and the tables."""
-        of_units = (unit for kind in self.tables for unit in kind or ())
-        return self.finder.nbytes + sum(unit.tables.nbytes for unit in of_units)
+        units = (unit for kind_tables in self.tables for unit in kind_tables or ())
+        return self.finder.nbytes + sum(unit.tables.nbytes for unit in units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,16 +135,17 @@ class TreePlan:
     def units(self) -> list[TreeUnits]:
         """All units by kind, single deep leaves last."""
         units = cut_into_units(self.ensemble, self.paths, _SPLITS_PER_UNIT)
-        return sorted(units, key=lambda of_kind: of_kind.is_deep)
+        return sorted(units, key=lambda units_of_kind: units_of_kind.is_deep)
 
     @cached_property
     def trees_of_shares(self) -> NDArray[np.intp]:
         """Starts and ends of the trees whose tables are computed together."""
         costs = np.zeros(self.ensemble.n_trees)
-        for of_kind in self.units:
-            n = of_kind.n_bits
-            size = 1 if of_kind.is_deep or not n else n * (n + 1) * 2 ** (n - 1)
-            costs += size * _units_of_trees(self.ensemble, of_kind)
+        for units in self.units:
+            n, n_numbers = units.n_bits, 1
+            if n and not units.is_deep:  # the tables of both orders
+                n_numbers = (n + n * (n - 1) // 2) * 2**n
+            costs += n_numbers * _units_of_trees(self.ensemble, units)
         # An even number of shares is fair to two workers.
         return _split_by_cost(
             costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2
@@ -153,13 +165,15 @@ class TreePlan:
         n_players = self.paths.n_players
         columns = np.array(terms(units.n_bits, order), dtype=np.intp)
         players = np.sort(units.players[:, columns], axis=2)
-        keys = players[..., 0]
+        # Units with fewer players have -1, the first of a sorted pair. Outputs that are
+        # zero at all leaves of a unit have zero gains, too.
+        has_players, keys = players[..., 0] >= 0, players[..., 0]
         if order == 2:
             keys = keys * n_players + players[..., 1]
-        keys = np.where(players[..., 0] < 0, -1, keys)[:, None, :]
         outputs = np.arange(self.ensemble.n_outputs)[:, None] * n_players**order
-        used = self.ensemble.value[units.leaves].any(axis=1)[..., None]
-        keys = np.where((keys >= 0) & used, keys + outputs, -1)
+        has_values = self.ensemble.value[units.leaves].any(axis=1)[..., None]
+        is_used = has_players[:, None, :] & has_values
+        keys = np.where(is_used, keys[:, None, :] + outputs, -1)
         return keys.reshape(len(units), -1)
 
 
@@ -185,11 +199,11 @@ class TreeShare:
 
     def __reduce__(self) -> Any:
         plan = self.plan
-        ends = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)
-        nodes = slice(int(ends[self.trees.start]), int(ends[self.trees.stop]))
+        bounds = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)
+        nodes = slice(int(bounds[self.trees.start]), int(bounds[self.trees.stop]))
         ensemble = plan.ensemble.slice_trees(self.trees, nodes)
-        game = self.game.of_nodes(nodes)
-        return _make_share, (ensemble, plan.players, plan.paths.n_players, game)
+        make_game = self.game.of_nodes(nodes)
+        return _make_share, (ensemble, plan.players, plan.paths.n_players, make_game)
 
     def value_parts(
         self,
@@ -206,15 +220,15 @@ class TreeShare:
             gaps = features_with_gaps(self.plan.ensemble, codes[rows])
             for group in groups:
                 patterns = group.finder.find(codes[rows], gaps, scratch)
-                for units, tables, of_units in zip(
+                for units, tables, unit_patterns in zip(
                     group.finder.groups, group.tables, patterns, strict=True
                 ):
                     if tables is None:
                         _add_gains_of_deep_leaves(
-                            self.plan, self.game, units, of_units, order, totals
+                            self.plan, self.game, units, unit_patterns, order, totals
                         )
                     else:
-                        _add_gains(tables, of_units, totals)
+                        _add_gains(tables, unit_patterns, totals)
             yield rows, totals
 
     def groups(self, order: int, most_kept: float) -> list[UnitGroup]:
@@ -233,47 +247,54 @@ class TreeShare:
 
     def make_groups(self, order: int) -> Iterator[UnitGroup]:
         """The units of the share, and their tables, some at a time."""
-        plan, trees = self.plan, self.trees
-        n_units = np.sum(
-            [_units_of_trees(plan.ensemble, units) for units in plan.units], axis=0
-        )
-        edges = trees.start + _split_by_cost(n_units[trees], _UNITS_PER_GROUP)
-        nodes = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)[edges]
-        units = [of_kind for of_kind in plan.units if of_kind.n_bits >= order]
-        ends = [np.searchsorted(of_kind.root, nodes) for of_kind in units]
-        shallow = [
-            of_kind[end[0] : end[-1]]
-            for of_kind, end in zip(units, ends, strict=True)
-            if not of_kind.is_deep
+        plan = self.plan
+        kinds = [units for units in plan.units if units.n_bits >= order]
+        nodes = self._bounds_of_groups()
+        bounds = [np.searchsorted(units.root, nodes) for units in kinds]
+        units_in_share = [
+            units[bound[0] : bound[-1]]
+            for units, bound in zip(kinds, bounds, strict=True)
         ]
-        tables: list[list[UnitTables] | None] = [None] * len(units)  # deep units last
+        shallow = [units for units in units_in_share if not units.is_deep]
+        tables: list[list[UnitTables] | None] = [None] * len(kinds)  # deep units last
         if shallow:
             tables[: len(shallow)] = _tables_by_kind(plan, self.game, shallow, order)
-        for group in range(len(edges) - 1):
+        for group in range(len(nodes) - 1):
             group_units, group_tables = [], []
-            for of_kind, kind_tables, end in zip(units, tables, ends, strict=True):
-                start, stop = end[group], end[group + 1]
+            for units, kind_tables, bound in zip(
+                units_in_share, tables, bounds, strict=True
+            ):
+                start, stop = bound[group : group + 2] - bound[0]
                 if start < stop:
-                    group_units.append(of_kind[start:stop])
+                    group_units.append(units[start:stop])
                     group_tables.append(
-                        kind_tables and kind_tables[start - end[0] : stop - end[0]]
+                        None if kind_tables is None else kind_tables[start:stop]
                     )
             finder = PatternFinder(plan.ensemble, plan.paths, group_units)
             yield UnitGroup(finder, group_tables)
 
+    def _bounds_of_groups(self) -> NDArray[np.intp]:
+        """First nodes of the groups of trees with few units, and the last end."""
+        ensemble = self.plan.ensemble
+        numbers = [_units_of_trees(ensemble, units) for units in self.plan.units]
+        n_units = np.sum(numbers, axis=0)[self.trees]
+        groups = _split_by_cost(n_units, _UNITS_PER_GROUP)
+        bounds = np.append(ensemble.roots, ensemble.n_nodes)
+        return bounds[self.trees.start + groups]
+
 
 def _make_share(
-    ensemble: TreeEnsemble, players: Any, n_players: int, game: Callable[..., Any]
+    ensemble: TreeEnsemble, players: Any, n_players: int, make_game: Callable[..., Any]
 ) -> TreeShare:
     """The share of all trees of an ensemble."""
     plan = TreePlan.of_ensemble(ensemble, players, n_players=n_players)
-    return TreeShare(plan, game(ensemble, plan.paths), slice(0, ensemble.n_trees))
+    return TreeShare(plan, make_game(ensemble, plan.paths), slice(0, ensemble.n_trees))
 
 
 def _units_of_trees(ensemble: TreeEnsemble, units: TreeUnits) -> NDArray[np.intp]:
     """Number of units in each tree: the units of a tree follow those before it."""
-    ends = np.append(ensemble.roots, ensemble.n_nodes)
-    return np.diff(np.searchsorted(units.root, ends))
+    bounds = np.append(ensemble.roots, ensemble.n_nodes)
+    return np.diff(np.searchsorted(units.root, bounds))
 
 
 def _split_by_cost(
@@ -388,17 +409,17 @@ def _add_gains(
 ) -> None:
     """Add the gains of rows in units to `totals` (n_keys, n_rows) in place."""
     # Into the same memory each time; wrapping is the fastest mode of `take`.
-    n_columns = max(len(unit.keys) for unit in tables)
-    buffer = np.empty((n_columns, patterns.shape[1]))
+    n_keys = max(len(unit.keys) for unit in tables)
+    buffer = np.empty((n_keys, patterns.shape[1]))
     positions = np.empty(patterns.shape[1], dtype=np.intp)
-    of_keys = list(totals)  # views
+    rows_of_totals = list(totals)  # views
     for unit, unit_patterns in zip(tables, patterns, strict=True):
         positions[:] = unit_patterns
         gains = unit.tables.take(
             positions, axis=1, out=buffer[: len(unit.keys)], mode="wrap"
         )
         for key, gain in zip(unit.keys, gains, strict=True):
-            np.add(of_keys[key], gain, out=of_keys[key])
+            np.add(rows_of_totals[key], gain, out=rows_of_totals[key])
 
 
 def _tables_by_kind(
@@ -406,14 +427,14 @@ def _tables_by_kind(
 ) -> list[list[UnitTables]]:
     """The tables of each unit, kind by kind."""
     leaf_tables = game.leaf_tables(units_by_kind, order)
-    ends = np.cumsum([units.leaves.size for units in units_by_kind])
-    starts = np.split(leaf_tables.start, ends[:-1])
+    bounds = np.cumsum([units.leaves.size for units in units_by_kind])
+    starts = np.split(leaf_tables.start, bounds[:-1])
     tables_by_kind, scratch, numbers = [], Scratch(), leaf_tables.numbers
     for units, start in zip(units_by_kind, starts, strict=True):
         start = start.reshape(units.leaves.shape)
-        n_columns = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
-        step = max(1, _AT_ONCE // (n_columns * 2**units.n_bits))
-        of_kind: list[UnitTables] = []
+        n_tables = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
+        step = max(1, _NUMBERS_PER_BLOCK // (n_tables * 2**units.n_bits))
+        kind_tables: list[UnitTables] = []
         for first in range(0, len(units), step):
             chunk = slice(first, first + step)
             chunk_units = units[chunk]
@@ -424,8 +445,8 @@ def _tables_by_kind(
             used = keys >= 0
             by_unit = np.split(tables[used], np.cumsum(used.sum(axis=1))[:-1])
             keys_of_units = [key[key >= 0].tolist() for key in keys]
-            of_kind += map(UnitTables, by_unit, keys_of_units)
-        tables_by_kind.append(of_kind)
+            kind_tables += map(UnitTables, by_unit, keys_of_units)
+        tables_by_kind.append(kind_tables)
     return tables_by_kind
 
 
@@ -437,22 +458,22 @@ def _unit_tables(
     order: int,
     scratch: Scratch,
 ) -> NDArray[np.float64]:
-    """Sum the tables of leaves over units: (n_units, k * n_columns, 2 ** n_bits).
+    """Sum the tables of leaves over units: (n_units, k * n_terms, 2 ** n_bits).
 
     For each pattern of a unit and each term of a leaf, the leaf adds its value times an
     entry of `numbers`: from its start on, terms follow each other, and each has an
-    entry for every pattern of the leaf's d conditions, as `LeafTables` has them. The
+    entry for every pattern of the leaf's conditions, as `LeafTables` has them. The
     result lies in memory of `scratch`, and has to be copied.
     """
     ensemble = plan.ensemble
     n_slots = units.n_bits
     column_of = column_table(n_slots, order)
-    n_columns = len(terms(n_slots, order))
-    shape = len(units), ensemble.n_outputs, n_columns, 2**n_slots
+    n_terms = len(terms(n_slots, order))
+    shape = len(units), ensemble.n_outputs, n_terms, 2**n_slots
     tables = scratch.empty("tables", shape, np.float64)
     tables[:] = 0
     unit = np.arange(len(units))
-    for leaf, d in enumerate(units.n_conditions.T):
+    for leaf, n_leaf_conditions in enumerate(units.n_conditions.T):
         patterns = units.leaf_patterns(leaf) + starts[:, leaf, None]
         values = ensemble.value[units.leaves[:, leaf]].T[..., None]
         positions = scratch.empty("positions", patterns.shape, np.intp)
@@ -460,12 +481,14 @@ def _unit_tables(
             scratch.empty(name, patterns.shape, np.float64)
             for name in ("gains", "products")
         )
-        for term in terms(d.max(initial=0), order):
-            term_starts = term_position(term, d)[:, None] << d[:, None]
-            np.add(patterns, term_starts, out=positions)
-            positions[term[-1] >= d] = 0  # without the term: number 0 is zero
+        for term in terms(n_leaf_conditions.max(initial=0), order):
+            term_starts = term_position(term, n_leaf_conditions) << n_leaf_conditions
+            np.add(patterns, term_starts[:, None], out=positions)
+            positions[term[-1] >= n_leaf_conditions] = 0  # no term: number 0 is zero
             numbers.take(positions, out=gains, mode="wrap")
-            if term[-1] < units.n_path:  # the same players in all units
+            # The first slots of a leaf, of the conditions above, belong to the first
+            # columns, in this order; columns of later slots differ between units.
+            if term[-1] < units.n_path:
                 index: Any = (slice(None), column_of[term])
             else:
                 players = tuple(units.columns[:, leaf, slot] for slot in term)
@@ -494,12 +517,12 @@ def _add_gains_of_deep_leaves(
             units.root[chunk], distinct.unit, distinct.pattern, order
         )
         values = plan.ensemble.value[units.root[chunk]]
-        ends = np.searchsorted(distinct.unit, np.arange(len(values) + 1))
+        bounds = np.searchsorted(distinct.unit, np.arange(len(values) + 1))
         for leaf, position in enumerate(distinct.position):
-            leaf_gains = gains[:, ends[leaf] : ends[leaf + 1]]
+            leaf_gains = gains[:, bounds[leaf] : bounds[leaf + 1]]
             for output in np.flatnonzero(values[leaf]):
                 row_gains = (values[leaf, output] * leaf_gains).take(
-                    position - ends[leaf], axis=1
+                    position - bounds[leaf], axis=1
                 )
                 of_output = slice(output * n_terms, (output + 1) * n_terms)
                 for key, gain in zip(

@@ -186,7 +186,7 @@ class LeafFinder:
         bits = RowBits(trees, codes)
         reached = np.empty((trees.n_nodes, bits.n_words), dtype=WORD)
         reached[trees.roots] = bits.valid
-        for nodes in trees.levels()[1:]:
+        for nodes in trees.levels[1:]:
             left, right = nodes[::2], nodes[1::2]
             splits = trees.parents[left]
             at_splits, go_left = reached.take(splits, axis=0), bits.left_rows(splits)
@@ -271,7 +271,7 @@ def blocks_of_trees(ensemble: TreeNodes, most_nodes: int) -> list[NDArray[np.int
     """The nodes of some trees at a time, about `most_nodes`: list of ndarray."""
     tree = np.empty(ensemble.n_nodes, dtype=np.intp)
     tree[ensemble.roots] = np.arange(ensemble.n_trees)
-    for level in ensemble.levels():
+    for level in ensemble.levels:
         inner = level[~ensemble.is_leaf[level]]
         for child in (ensemble.left, ensemble.right):
             tree[child[inner]] = tree[inner]

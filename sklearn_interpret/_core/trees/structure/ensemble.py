@@ -291,7 +291,7 @@ def cover_shares(ensemble: TreeEnsemble) -> NDArray[np.float64]:
 def node_means(ensemble: TreeEnsemble) -> NDArray[np.float64]:
     """Mean value of the leaves below each node, by their cover: (n_nodes, k)."""
     means, shares = ensemble.value.copy(), cover_shares(ensemble)[:, None]
-    levels = list(pairwise(ensemble.levels()))
+    levels = list(pairwise(ensemble.levels))
     for parents, children in reversed(levels):
         contributions = shares[children] * means[children]
         splits = parents[~ensemble.is_leaf[parents]]

@@ -26,7 +26,7 @@ class SplitCodes:
       thresholds equal to x count as below, and ``x < threshold`` is ``code <= rank``;
     - *a category*: its position;
     - *a missing value*: ``missing[j]``, the last code. NaN are missing values, and
-      categories that are negative or that no split knows.
+      categories that are negative or larger than all that splits know.
 
     The casts and comparisons are made here, once per value, as the ensemble's library
     makes them: in its precision, -0.0 equal to 0.0. All else works on codes: left at a
@@ -93,13 +93,13 @@ class SplitCodes:
         """
         rank = np.full(len(feature), -1, dtype=np.intp)
         thresholds = [np.empty(0) for _ in range(n_features)]
-        for j, nodes in _by_group(feature, category_set < 0):
+        for j, nodes in _nodes_by_feature(feature, category_set < 0):
             thresholds[j], rank[nodes] = np.unique(
                 threshold[nodes], return_inverse=True
             )
         n_values = np.array([len(values) + 1 for values in thresholds], dtype=np.intp)
         categorical = np.zeros(n_features, dtype=bool)
-        for j, nodes in _by_group(feature, category_set >= 0):
+        for j, nodes in _nodes_by_feature(feature, category_set >= 0):
             is_known = categories_known[np.unique(category_set[nodes])].any(axis=0)
             categorical[j] = True
             n_values[j] = np.flatnonzero(is_known).max(initial=-1) + 1
@@ -142,12 +142,12 @@ class SplitCodes:
             for j in np.flatnonzero(self.categorical).tolist():
                 is_known = (columns[j] >= 0) & (columns[j] < self.missing[j])
                 codes[rows, j] = np.where(is_known, columns[j], self.missing[j])
-            missing, row = np.nonzero(np.isnan(numbers))
-            codes[start + row, missing] = self.missing[missing]
+            column, row = np.nonzero(np.isnan(numbers))
+            codes[start + row, column] = self.missing[column]
         return codes
 
 
-def _by_group(
+def _nodes_by_feature(
     feature: NDArray[np.intp], mask: NDArray[np.bool_]
 ) -> Iterator[tuple[int, NDArray[np.intp]]]:
     """Yield each feature, and the inner nodes of a mask that split on it."""
@@ -268,29 +268,24 @@ class TreeNodes:
         return parents
 
     @cached_property
-    def _levels(self) -> tuple[NDArray[np.intp], ...]:
-        """Node indices by depth: see :meth:`levels`."""
-        levels = []
-        nodes = self.roots
-        while len(nodes):
-            levels.append(nodes)
-            inner = nodes[~self.is_leaf[nodes]]
-            # Siblings stay side by side.
-            nodes = np.column_stack([self.left[inner], self.right[inner]]).ravel()
-        return tuple(levels)
-
     def levels(self) -> tuple[NDArray[np.intp], ...]:
         """Node indices by depth, the roots first, for work on one level of all trees.
 
         From the second level on siblings stand side by side, the left one first.
         """
-        return self._levels
+        levels = []
+        nodes = self.roots
+        while len(nodes):
+            levels.append(nodes)
+            inner = nodes[~self.is_leaf[nodes]]
+            nodes = np.column_stack([self.left[inner], self.right[inner]]).ravel()
+        return tuple(levels)
 
     @cached_property
     def depth(self) -> NDArray[np.intp]:
         """Number of splits above each node: intp of shape (n_nodes,)."""
         depth = np.full(self.n_nodes, -1, dtype=np.intp)
-        for level, nodes in enumerate(self._levels):
+        for level, nodes in enumerate(self.levels):
             depth[nodes] = level
         return depth
 

@@ -111,7 +111,7 @@ class TreePaths:
         starts, strides = np.zeros((2, self.ensemble.n_nodes), dtype=np.intp)
         lists = np.empty((0, self.ensemble.n_trees), dtype=np.int32)  # of a level
         blocks, n_before, nodes_above = [], 0, self.ensemble.roots[:0]
-        for nodes in self.ensemble.levels():
+        for nodes in self.ensemble.levels:
             if len(nodes_above):  # not at the roots
                 splits = np.flatnonzero(~self.ensemble.is_leaf[nodes_above])
                 parent = splits[np.arange(len(nodes)) // 2]

@@ -338,9 +338,7 @@ class TreeCells:
         for nodes, previous in paths.narrowing_steps:
             low[nodes] = np.maximum(low[nodes], low[previous])
             high[nodes] = np.minimum(high[nodes], high[previous])
-        leaves = np.concatenate(
-            [nodes[trees.is_leaf[nodes]] for nodes in trees.levels()]
-        )
+        leaves = np.concatenate([nodes[trees.is_leaf[nodes]] for nodes in trees.levels])
         tree = self._tree_of(leaves)
         order = np.argsort(tree, kind="stable")
         leaf, tree = leaves[order], tree[order]
@@ -360,7 +358,7 @@ class TreeCells:
         """The tree of each leaf."""
         tree = np.full(self.ensemble.n_nodes, -1)
         tree[self.ensemble.roots] = np.arange(self.ensemble.n_trees)
-        for nodes in self.ensemble.levels()[1:]:
+        for nodes in self.ensemble.levels[1:]:
             tree[nodes] = tree[self.ensemble.parents[nodes]]
         return tree[leaves]
 
@@ -383,7 +381,7 @@ class TreeCells:
         trees, features = self.ensemble, self._features_of_column(j)
         n_cells = len(self.low[j])
         met: dict[int, NDArray[np.bool_]] = {}
-        for nodes in trees.levels():
+        for nodes in trees.levels:
             inner = nodes[~trees.is_leaf[nodes]]
             inner = inner[self.model.columns[trees.feature[inner]] == j]
             positions = np.searchsorted(features, trees.feature[inner])

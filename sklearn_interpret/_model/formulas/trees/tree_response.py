@@ -226,7 +226,7 @@ class TreeResponse(Formula):
     def _comparison(
         self, expected: NDArray[np.float64], codes: NDArray[Any], tolerance: float
     ) -> Comparison:
-        """The model's responses to rows beside the trees' responses to their codes."""
+        """The model's responses to rows next to the trees' responses to their codes."""
         base = self.ensemble.base
         leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
         with np.errstate(over="ignore", invalid="ignore"):
