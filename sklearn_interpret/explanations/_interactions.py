@@ -210,7 +210,9 @@ class InteractionExplanation(BaseExplanation):
         # Larger orders have no further sets, nor other values.
         order = min(order, max(map(len, self.interactions), default=1))
         sets, matrix = index_matrix(self.interactions, index, order)
-        values = np.stack([matrix @ row for row in self.values])
+        values = np.empty((len(self), len(sets), *self.values.shape[2:]))
+        for i, components in enumerate(self.values):
+            values[i] = matrix @ components
         return replace(self, values=values, interactions=sets, index=index)
 
     def to_explanation(self) -> Explanation:

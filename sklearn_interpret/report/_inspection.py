@@ -76,7 +76,10 @@ _PENALTIES = np.logspace(-3, 3, 13)
 
 
 class Fold(NamedTuple):
-    """A fitted model, and positions of its training and test rows."""
+    """A fitted model, and positions of its training and test rows.
+
+    All rows stand for the unknown training rows of a frozen model.
+    """
 
     model: Any
     train: NDArray[np.intp]

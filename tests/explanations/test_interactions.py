@@ -103,6 +103,11 @@ def test_orders_that_are_no_positive_numbers(method, order):
         whole.order(order) if method == "order" else whole.to_index("SII", order=order)
 
 
+def test_index_of_no_rows():
+    nothing = explanation()[:0].to_index("k-SII", order=2)
+    assert nothing.values.shape == (0, len(nothing.interactions))
+
+
 @pytest.mark.parametrize("index", [["SII"], None, 2, "sii"])
 def test_indices_that_are_no_names(index):
     with pytest.raises(ValueError, match=r"index=.* must be one of SII, k-SII"):

@@ -290,10 +290,10 @@ class StepMoments:
         return cls(moments, shared, (rows,) if keep_rows else ())
 
     def merge(self, other: StepMoments) -> StepMoments:
-        """Moments of both sets of rows."""
-        shared = self.shared
-        if shared is not None and other.shared is not None:
-            shared = shared.merge(other.shared)
+        """Moments of both sets of rows, of which one may be empty."""
+        shared = other.shared if self.shared is None else self.shared
+        if self.shared is not None and other.shared is not None:
+            shared = self.shared.merge(other.shared)
         return StepMoments(
             self.moments.merge(other.moments), shared, self.rows + other.rows
         )

@@ -527,8 +527,9 @@ def _loss_of_margins(model: BaseEstimator) -> SquaredHinge | None:
 
 def _loss_of_deviances(model: BaseEstimator) -> HalfTweedie | HalfSquared | None:
     if has_log_link(model):
-        power = {PoissonRegressor: 1, GammaRegressor: 2}.get(type(model))
-        return HalfTweedie(model.power if power is None else power)
+        if isinstance(model, PoissonRegressor | GammaRegressor):
+            return HalfTweedie(1 if isinstance(model, PoissonRegressor) else 2)
+        return HalfTweedie(model.power)
     return HalfSquared() if model.power == 0 else None
 
 

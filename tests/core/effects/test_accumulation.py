@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.effects.accumulation import (
     NodeAxis,
+    StepMoments,
     accumulate,
     accumulated_standard_errors,
     centring_constant,
@@ -149,6 +150,19 @@ def test_standard_error_of_one_interval_is_half_of_it_at_both_ends():
     axis = NodeAxis(np.array([0.0, 1.0]), by_level=False)
     found = accumulated_standard_errors(np.array([[0.6]]), np.array([2.0, 7.0]), axis)
     assert_allclose(found, [[0.3, 0.3]])
+
+
+def test_no_rows_change_no_moments_before_or_after():
+    """Partitions of levels may have no rows at all."""
+    ones = np.ones((3, 1))
+    moments = Moments(ones, ones, ones)
+    some, none = (
+        StepMoments(moments, shared=moments),
+        StepMoments(Moments(*[0 * ones] * 3)),
+    )
+    for merged in (some.merge(none), none.merge(some)):
+        assert_array_equal(merged.shared.mean, moments.mean)
+        assert_array_equal(merged.moments.weight, moments.weight)
 
 
 def test_standard_errors_over_levels_count_the_rows_that_two_steps_share():

@@ -89,6 +89,10 @@ def test_slopes_along_parameters_equal_differences(model, y):
     assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
 
 
+class Counts(PoissonRegressor):
+    """A subclass that changes nothing."""
+
+
 def test_losses_are_those_of_the_field():
     model = MLPClassifier(**NETWORK).fit(X, NAMES)
     objective = read_objective(FrozenEstimator(model))
@@ -96,6 +100,7 @@ def test_losses_are_those_of_the_field():
     assert_allclose(losses.mean(), log_loss(NAMES, model.predict_proba(X)))
     for model, power in [
         (PoissonRegressor(), 1),
+        (Counts(), 1),
         (GammaRegressor(), 2),
         (TweedieRegressor(power=1.3), 1.3),
         (TweedieRegressor(power=0, link="log"), 0),
