@@ -52,6 +52,9 @@ _N_DONORS = 2
 _ROUNDING = 1e-6
 # Relative differences of losses below this are ties.
 _TIE = 1e-9
+# Leverages above this count as this: of a row that determines its own prediction no
+# held-out residual is known.
+_MOST_LEVERAGE = 0.99
 # The dependence of residuals that are not checked.
 _NOT_CHECKED = Dependence(pvalue=1.0, r2=0.0)
 
@@ -164,7 +167,7 @@ class ConditionalTests:
         checks: dict[str, Any] = {}
         for half in self._trained_halves:
             direction = self._direction(half, columns, other_features, rng)
-            projected = self.residuals(direction, other_features)
+            projected = self._direction_residuals(direction, other_features)
             test = ~half.is_trained
             products = (target.values * projected.values).sum(axis=1)[test]
             held_out_products = (target.held_out * projected.held_out).sum(axis=1)[test]
@@ -204,7 +207,7 @@ class ConditionalTests:
         effect = half.predicted - np.mean(
             [self._predict_with_donor(half.model, i, columns) for i in donors], 0
         )
-        residuals = self.residuals(effect, other_features).values
+        residuals = self._direction_residuals(effect, other_features).values
         are_zero = _are_rounding_errors(residuals, half.predicted)
         feature = encode_columns(self.rows, columns)
         if self._are_linear_in(feature, other_features).all():
@@ -285,18 +288,55 @@ class ConditionalTests:
         Peters (2020, section 4): penalties keep it from overfitting. Held-out errors
         are larger at the ends of the data, for target and feature alike.
         """
-        learner, folds = self.nuisance(targets), self.half_folds // 2
+        learner = self.nuisance(targets)
         if self.nuisance.model is None:
-            means, held_out = learner.predict_in_sample(other_features, folds)
-            residuals = targets - means
-        else:
-            held_out = targets - learner.predict_held_out(other_features, folds)
-            residuals = held_out
-        r2 = score(targets, held_out, self.weights)
+            predicted, learner = learner.predict_in_sample(other_features)
+        held_out, r2 = self.held_out_residuals(learner, targets, other_features)
+        residuals = targets - predicted if self.nuisance.model is None else held_out
+        return self._round_residuals(
+            Residuals(residuals, held_out, r2), targets, other_features
+        )
+
+    def _direction_residuals(
+        self, direction: NDArray[np.float64], other_features: Rows
+    ) -> Residuals:
+        """Residuals of a function of the features, (n, q), as `residuals`.
+
+        It has no noise, of which a structure could fit a part: leverages give the
+        held-out residuals of the default nuisance, without more fits.
+        """
+        if self.nuisance.model is not None:
+            return self.residuals(direction, other_features)
+        learner = self.nuisance(direction)
+        model = learner.fit_rows(other_features, np.arange(len(direction)))
+        residuals = direction - learner.predict_numbers(model, other_features)
+        leverages = np.minimum(model.leverages(other_features.native), _MOST_LEVERAGE)
+        held_out = residuals / (1 - leverages)
+        return self._round_residuals(
+            Residuals(residuals, held_out, score(direction, held_out, self.weights)),
+            direction,
+            other_features,
+        )
+
+    def held_out_residuals(
+        self, learner: Learner, targets: NDArray[np.float64], other_features: Rows
+    ) -> tuple[NDArray[np.float64], float]:
+        """Held-out residuals (n_rows, q) of a learner, and R^2."""
+        residuals = targets - learner.predict_held_out(
+            other_features, self.half_folds // 2
+        )
+        return residuals, score(targets, residuals, self.weights)
+
+    def _round_residuals(
+        self, residuals: Residuals, targets: NDArray[np.float64], other_features: Rows
+    ) -> Residuals:
+        """Residuals that are zero in columns of rounding errors."""
         are_zero = self._are_linear_in(targets, other_features)
-        are_zero |= _are_rounding_errors(residuals, targets)
+        are_zero |= _are_rounding_errors(residuals.values, targets)
         return Residuals(
-            np.where(are_zero, 0.0, residuals), np.where(are_zero, 0.0, held_out), r2
+            np.where(are_zero, 0.0, residuals.values),
+            np.where(are_zero, 0.0, residuals.held_out),
+            residuals.score,
         )
 
     def _are_linear_in(

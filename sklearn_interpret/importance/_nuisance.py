@@ -8,7 +8,7 @@ model to parts of the rows; `residual_dependence` checks residuals.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -44,9 +44,6 @@ _PAIRS_PER_ROUND = 3
 # Largest p-value of a surface or a jump that is added. A term too many does less harm
 # than a missing one.
 _LEVEL = 0.1
-# Leverages above this count as this: of a row that determines its own prediction no
-# held-out residual is known.
-_MOST_LEVERAGE = 0.99
 # Residuals below this share of a target's variance are not searched: additive models
 # round columns to bins, which leaves more than rounding errors.
 _NEGLIGIBLE = 1e-5
@@ -99,7 +96,13 @@ class Structure:
 
 
 class AdditiveModel(RegressorMixin, BaseEstimator):
-    """An additive model, with the surfaces and jumps that its residuals show."""
+    """An additive model, with the surfaces and jumps that its residuals show.
+
+    `structures` has the `Structure` for each target; None searches them.
+    """
+
+    def __init__(self, structures: Sequence[Structure | None] | None = None) -> None:
+        self.structures = structures
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a model of each target; add the terms that its residuals show."""
@@ -122,9 +125,13 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
             for codes, column in zip(self._codes, columns.T, strict=True)
         ]
         self.models_, self.structures_ = [], []
-        for target in targets:
+        structures = self.structures or [None] * len(targets)
+        for target, structure in zip(targets, structures, strict=True):
             regression = _Regression(columns, np.array(are_levels), target, weights)
-            model, structure = regression.search()
+            if structure is None:
+                model, structure = regression.search()
+            else:
+                model = regression.fit_structure(structure)
             self.models_.append(model)
             self.structures_.append(structure)
         self.n_features_in_ = rows.n_columns
@@ -150,7 +157,10 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         return means[0] if self._one_target else np.stack(means, axis=1)
 
     def leverages(self, X: Any) -> NDArray[np.float64]:
-        """Weights of the rows' targets in their own predictions: (n_rows, q)."""
+        """Weights of the rows' targets in their own predictions: (n_rows, q).
+
+        Structure and smoothness are taken for known.
+        """
         columns = self._columns(as_rows(X))
         leverages = [
             model._leverages(structure.add_jump_flags(columns))
@@ -288,21 +298,15 @@ class Learner:
         probabilities[:, columns] = model.predict_proba(rows.native)
         return probabilities[:, 1:] if len(self.classes) == 2 else probabilities
 
-    def predict_in_sample(
-        self, rows: Rows, folds: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Predictions by a model of all rows, and held-out residuals: (n_rows, q).
+    def predict_in_sample(self, rows: Rows) -> tuple[NDArray[np.float64], Learner]:
+        """Predictions (n_rows, q) by a model of all rows, and a learner for its clones.
 
-        Leverages give the residuals of an additive model without the row; other models
-        are fitted without each fold.
+        The learner keeps the model's structures, whose search takes several fits.
         """
-        model = self.fit_rows(rows, np.arange(rows.n_rows))
-        means = self.predict_numbers(model, rows)
-        targets = self.targets.reshape(rows.n_rows, -1)
-        if not isinstance(model, AdditiveModel):
-            return means, targets - self.predict_held_out(rows, folds)
-        leverages = np.minimum(model.leverages(rows.native), _MOST_LEVERAGE)
-        return means, (targets - means) / (1 - leverages)
+        model, learner = self.fit_rows(rows, np.arange(rows.n_rows)), self
+        if isinstance(model, AdditiveModel):
+            learner = replace(self, model=AdditiveModel(model.structures_))
+        return self.predict_numbers(model, rows), learner
 
     def predict_held_out(
         self, rows: Rows, folds: NDArray[np.intp]

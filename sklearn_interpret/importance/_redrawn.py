@@ -23,7 +23,7 @@ from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.validation import call_parameter
-from sklearn_interpret.importance._nuisance import Residuals, encode_columns, score
+from sklearn_interpret.importance._nuisance import Residuals, encode_columns
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
@@ -141,10 +141,9 @@ class Redraw:
             nuisance = replace(nuisance, model=_LINEAR)
         # In-sample means vary more than true ones, and their residuals less: draws have
         # the variance of the feature. With held-out means it would be larger.
-        means, held_out = nuisance(feature).predict_in_sample(
-            other_features, tests.half_folds // 2
-        )
-        residuals, r2 = feature - means, score(feature, held_out, tests.weights)
+        means, learner = nuisance(feature).predict_in_sample(other_features)
+        held_out, score = tests.held_out_residuals(learner, feature, other_features)
+        residuals = feature - means
         if self.sampler == "gaussian":
             covariance = np.atleast_2d(np.cov(residuals.T, aweights=tests.weights))
             size = len(test), self.n_samples
@@ -153,7 +152,7 @@ class Redraw:
         else:
             noise = self._permute_residuals(residuals, request)
         values = means[test][:, None] + noise
-        return values.transpose(2, 0, 1), Residuals(residuals, held_out, r2)
+        return values.transpose(2, 0, 1), Residuals(residuals, held_out, score)
 
     def _permute_residuals(
         self, residuals: NDArray[np.float64], request: RedrawRequest
@@ -165,9 +164,7 @@ class Redraw:
         """
         tests, test = request.tests, request.test
         other_features = request.other_features
-        learner = tests.nuisance(np.abs(residuals))
-        model = learner.fit_rows(other_features, np.arange(len(residuals)))
-        sizes = learner.predict_numbers(model, other_features)
+        sizes, _ = tests.nuisance(np.abs(residuals)).predict_in_sample(other_features)
         sizes = np.maximum(sizes, _LEAST_SIZE * np.abs(residuals).mean(axis=0))
         scaled = residuals / np.where(sizes > 0, sizes, 1.0)
         table = encode_columns(other_features)
@@ -192,10 +189,10 @@ class Redraw:
             )
         codes, labels, first = rows.encode([column])
         flags = (codes[:, None] == np.arange(len(labels))).astype(np.float64)
-        means, held_out = tests.nuisance(flags).predict_in_sample(
-            request.other_features, tests.half_folds // 2
+        means, learner = tests.nuisance(flags).predict_in_sample(request.other_features)
+        held_out, score = tests.held_out_residuals(
+            learner, flags, request.other_features
         )
-        r2 = score(flags, held_out, tests.weights)
         # Draws invert the distribution function. Predicted means may be negative, and
         # need not sum to one.
         cumulative = np.maximum(means[test], 0.0).cumsum(axis=1)
@@ -204,7 +201,7 @@ class Redraw:
         sampled = is_above.sum(axis=2).clip(max=len(labels) - 1)
         all_codes = np.concatenate([codes[test, None], sampled], axis=1)
         draws = Draws(rows.take(first).column(column), all_codes)
-        return Redrawn([draws], Residuals(flags - means, held_out, r2))
+        return Redrawn([draws], Residuals(flags - means, held_out, score))
 
 
 def _has_levels(rows: Rows, j: int) -> bool:
