@@ -8,7 +8,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.ext.intersphinx import InventoryAdapter
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-OVERVIEWS = "which_method", "coming_from", "misleading"
+OVERVIEWS = "which_method", "coming_from", "misleading", "reading_figures"
 
 
 def guide_pages(folder):
