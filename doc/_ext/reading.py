@@ -271,9 +271,7 @@ def shapley_values():
 
 @of(shapley.ShapleyWaterfallDisplay)
 def waterfall():
-    display = shapley.ShapleyWaterfallDisplay.from_explanation(
-        shapley_values(), row=3
-    )
+    display = shapley.ShapleyWaterfallDisplay.from_explanation(shapley_values(), row=3)
     ax = display.ax_
     return [
         along(display.base_line_, 0, (-14, 8)),
@@ -285,9 +283,7 @@ def waterfall():
 
 @of(shapley.ShapleyForceDisplay)
 def force():
-    display = shapley.ShapleyForceDisplay.from_explanation(
-        shapley_values(), row=3
-    )
+    display = shapley.ShapleyForceDisplay.from_explanation(shapley_values(), row=3)
     return [
         at(display.ax_, 0.22, 0.58),
         at(display.ax_, 0.75, 0.58),
@@ -353,10 +349,7 @@ def dependence():
 def shapley_importance():
     display = shapley.ShapleyImportanceDisplay.from_explanation(shapley_values())
     bar = display.bars_[0][1]
-    return [
-        at(bar, 0.5, 0.5),
-        at(display.labels_[2], 1.15, 0.5, (14, 0)),
-    ]
+    return [at(bar, 0.5, 0.5), at(display.labels_[2], 1.15, 0.5, (14, 0))]
 
 
 @of(shapley.ShapleyInteractionDisplay, 3.6, 5)
@@ -394,9 +387,7 @@ def conditional_importance():
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     X = X[["bmi", "bp", "s1", "s3", "s5"]]
     test = importance.ConditionalImportanceTest(test="gcm", random_state=0)
-    display = importance.ConditionalImportanceDisplay.from_estimator(
-        test.fit(X, y)
-    )
+    display = importance.ConditionalImportanceDisplay.from_estimator(test.fit(X, y))
     return [
         at(display.bars_[0], 0.5, 0.5),
         at(display.labels_[0], 1.05, 0.5, (14, 0)),
@@ -503,9 +494,7 @@ def messages():
 
 @of(counterfactuals.TextCounterfactualDisplay, 1.3)
 def text_counterfactual():
-    display = counterfactuals.TextCounterfactualDisplay.from_estimator(
-        *messages()
-    )
+    display = counterfactuals.TextCounterfactualDisplay.from_estimator(*messages())
     return [
         at(words("money"), 1.1, 0.5, (14, 0)),
         at(words("Log-odds"), 1.03, 0.8, (14, 0)),
@@ -689,8 +678,13 @@ def digits():
 def lime_image():
     X, _, model = digits()
     display = surrogates.LimeImageDisplay.from_estimator(
-        model, X[5:6], image_shape=(8, 8), n_segments=16, n_top_labels=1,
-        n_samples=300, random_state=0
+        model,
+        X[5:6],
+        image_shape=(8, 8),
+        n_segments=16,
+        n_top_labels=1,
+        n_samples=300,
+        random_state=0,
     )
     _, overlay = display.axes_.flat
     return [
@@ -712,9 +706,7 @@ def diagnostics():
 
 @of(influence.InfluenceDisplay)
 def influence_bars():
-    display = influence.InfluenceDisplay.from_estimator(
-        diagnostics(), max_entries=6
-    )
+    display = influence.InfluenceDisplay.from_estimator(diagnostics(), max_entries=6)
     ax = display.ax_
     return [
         at(display.bars_[1], 0.5, 0.5),
@@ -725,9 +717,7 @@ def influence_bars():
 
 @of(influence.InfluenceTreeDisplay, 3.4)
 def influence_tree():
-    display = influence.InfluenceTreeDisplay.from_estimator(
-        diagnostics(), max_depth=2
-    )
+    display = influence.InfluenceTreeDisplay.from_estimator(diagnostics(), max_depth=2)
     ax = display.ax_
     return [
         at(words("bmi ≤"), -0.1, 0.5, (-14, 0)),
