@@ -1,7 +1,7 @@
-"""Pictures of "How to read the figures": each public display, with letters at its parts.
+"""Pictures of "How to read the figures": displays, with letters at their parts.
 
-A function below ``@of`` draws a display on the axes given, and returns the places of its
-letters; the page explains them. ``.. reading:: <display>`` puts the picture there.
+A function below ``@of`` draws a display, and returns the places of its letters, which
+the page explains. ``.. reading:: <display>`` puts the picture there.
 """
 
 from functools import cache
@@ -12,6 +12,7 @@ import numpy as np
 from cards import forest, patients, tumours
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from letters import UP, across, along, at, columns, edge, letter, point, words
 from sklearn.datasets import load_diabetes, load_digits, load_iris
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -37,8 +38,7 @@ from sklearn_interpret import (
 )
 
 WIDTH, DPI = 6.8, 105  # inches, and pixels of an inch, as the page shows them
-STRIP = 0.22  # inches above, for letters
-PICTURES = {}  # of each display its function and the height of its picture
+PICTURES = {}  # by display, the function and the size
 
 
 def of(display, height=3.0, width=WIDTH):
@@ -51,110 +51,13 @@ def of(display, height=3.0, width=WIDTH):
     return register
 
 
-# A place is a function that returns a point in pixels, and by how much its letter is
-# off it, in points to the right and up.
-
-
-UP = "up"  # off, to the strip above
-
-
-def at(artist, x=0.5, y=0.5, off=(0, 0)):
-    """Return a place in the box of an artist, from 0 (left, bottom) to 1."""
-
-    def pixels():
-        box = artist.get_window_extent()
-        return box.x0 + x * box.width, box.y0 + y * box.height
-
-    return pixels, off
-
-
-def point(ax, x, y, off=(0, 0)):
-    """Return the place of a point of the data."""
-    return lambda: ax.transData.transform((x, y)), off
-
-
-def across(ax, x, y, off=(0, 0)):
-    """Return the place above a value at a share of the height."""
-    return lambda: ax.get_xaxis_transform().transform((x, y)), off
-
-
-def words(part):
-    """Return the text with this part in the current figure."""
-    return next(t for t in plt.gcf().findobj(plt.Text) if part in t.get_text())
-
-
-def columns(legend, number):
-    """Draw a legend again, in this number of columns."""
-    texts = [text.get_text() for text in legend.get_texts()]
-    plt.gcf().legend(
-        legend.legend_handles,
-        texts,
-        loc="outside lower center",
-        ncols=number,
-        frameon=False,
-    )
-    legend.remove()
-
-
-def along(line, share, off=(0, 0)):
-    """Return a place on a line, at a share of its points."""
-    x, y = line.get_data()
-    k = round(share * (len(x) - 1))
-    return point(line.axes, line.convert_xunits(x[k]), line.convert_yunits(y[k]), off)
-
-
-def edge(band, share, off=(0, 0)):
-    """Return a place on the upper edge of a band."""
-
-    def pixels():
-        corners = band.get_transform().transform(band.get_paths()[0].vertices)
-        x = np.quantile(corners[:, 0], share)
-        near = corners[np.argsort(np.abs(corners[:, 0] - x))[:4]]
-        return near[np.argmax(near[:, 1])]
-
-    return pixels, off
-
-
-def letter(figure, places):
-    """Write A, B, C... at the places, with a line to the point where they are off it."""
-    height = figure.get_size_inches()[1]
-    figure.get_layout_engine().set(rect=(0, 0, 1, 1 - STRIP / height))
-    for _ in range(2):  # until the layout has settled
-        figure.draw_without_rendering()
-    inverse = figure.transFigure.inverted()
-    for k, (pixels, off) in enumerate(places):
-        x, y = inverse.transform(pixels())
-        if off == UP:
-            off = 0, 72 * (height * (1 - y) - STRIP / 2)
-        note = plt.Annotation(
-            "ABCDEFG"[k],
-            (x, y),
-            off,
-            "figure fraction",
-            "offset points",
-            ha="center",
-            va="center",
-            color="white",
-            fontsize=9,
-            fontweight="bold",
-            bbox={"boxstyle": "circle,pad=0.2", "fc": "0.2", "ec": "white"},
-            arrowprops={"arrowstyle": "-", "color": "0.2", "lw": 1, "shrinkB": 0},
-            annotation_clip=False,
-            zorder=99,
-        )
-        note.set_in_layout(False)
-        figure.add_artist(note)
-
-
 # -- Effects ---------------------------------------------------------------------------
 
 
 @of(effects.PartialDependenceDisplay)
-def partial_dependence():
+def partial_dependence(cls):
     X, _, model = forest()
-    display = effects.PartialDependenceDisplay.from_estimator(
-        model, X[:60], ["bmi", ("bmi", "pressure")]
-    )
+    display = cls.from_estimator(model, X[:60], ["bmi", ("bmi", "pressure")])
     (line,), (band,) = display.lines_[0], display.bands_[0]
     curve, surface = display.axes_.flat
     return [
@@ -167,9 +70,9 @@ def partial_dependence():
 
 
 @of(effects.IndividualConditionalExpectationDisplay)
-def individual_conditional_expectation():
+def individual_conditional_expectation(cls):
     X, _, model = forest()
-    display = effects.IndividualConditionalExpectationDisplay.from_estimator(
+    display = cls.from_estimator(
         model, X, ["bmi"], n_curves=40, color_by="lipids", random_state=0
     )
     ax, curves = display.axes_.flat[0], display.curves_[0].get_segments()
@@ -182,9 +85,9 @@ def individual_conditional_expectation():
 
 
 @of(effects.AccumulatedLocalEffectsDisplay)
-def accumulated_local_effects():
+def accumulated_local_effects(cls):
     X, _, model = forest()
-    display = effects.AccumulatedLocalEffectsDisplay.from_estimator(
+    display = cls.from_estimator(
         model, X, ["bmi", ("bmi", "lipids")], confidence_level=0.95
     )
     (line,), (band,) = display.lines_[0], display.bands_[0]
@@ -199,11 +102,9 @@ def accumulated_local_effects():
 
 
 @of(effects.ConditionalDependenceDisplay)
-def conditional_dependence():
+def conditional_dependence(cls):
     X, _, model = forest()
-    display = effects.ConditionalDependenceDisplay.from_estimator(
-        model, X, ["HDL"], n_intervals=10
-    )
+    display = cls.from_estimator(model, X, ["HDL"], n_intervals=10)
     (line,), (band,) = display.lines_[0], display.bands_[0]
     columns(display.legend_, 2)
     return [
@@ -214,12 +115,10 @@ def conditional_dependence():
 
 
 @of(effects.CeterisParibusDisplay)
-def ceteris_paribus():
+def ceteris_paribus(cls):
     X, y, model = forest()
     models = {"forest": model, "linear": FrozenEstimator(LinearRegression().fit(X, y))}
-    display = effects.CeterisParibusDisplay.from_estimators(
-        models, X, ["bmi", "lipids"], row=7
-    )
+    display = cls.from_estimators(models, X, ["bmi", "lipids"], row=7)
     line, mark = display.lines_[0][0], display.marks_[0][0]
     return [
         along(line, 0.8, (-18, 12)),
@@ -230,10 +129,10 @@ def ceteris_paribus():
 
 
 @of(effects.EffectComparisonDisplay, 3.2)
-def effect_comparison():
+def effect_comparison(cls):
     X, _, model = forest()
-    display = effects.EffectComparisonDisplay.from_estimator(model, X, "HDL")
-    partial, mean, local = display.lines_[0]
+    display = cls.from_estimator(model, X, "HDL")
+    _, mean, local = display.lines_[0]
     columns(display.legend_, 2)
     return [
         along(local, 0.9, (0, 14)),
@@ -244,9 +143,9 @@ def effect_comparison():
 
 
 @of(effects.RegionalEffectDisplay)
-def regional_effect():
+def regional_effect(cls):
     X, _, model = forest()
-    display = effects.RegionalEffectDisplay.from_estimator(
+    display = cls.from_estimator(
         model, X, "bmi", max_depth=1, n_curves=40, random_state=0
     )
     columns(display.legend_, 2)
@@ -270,8 +169,8 @@ def shapley_values():
 
 
 @of(shapley.ShapleyWaterfallDisplay)
-def waterfall():
-    display = shapley.ShapleyWaterfallDisplay.from_explanation(shapley_values(), row=3)
+def waterfall(cls):
+    display = cls.from_explanation(shapley_values(), row=3)
     ax = display.ax_
     return [
         along(display.base_line_, 0, (-14, 8)),
@@ -282,8 +181,8 @@ def waterfall():
 
 
 @of(shapley.ShapleyForceDisplay)
-def force():
-    display = shapley.ShapleyForceDisplay.from_explanation(shapley_values(), row=3)
+def force(cls):
+    display = cls.from_explanation(shapley_values(), row=3)
     return [
         at(display.ax_, 0.22, 0.58),
         at(display.ax_, 0.75, 0.58),
@@ -293,8 +192,8 @@ def force():
 
 
 @of(shapley.ShapleySummaryDisplay)
-def summary():
-    display = shapley.ShapleySummaryDisplay.from_explanation(shapley_values())
+def summary(cls):
+    display = cls.from_explanation(shapley_values())
     dots = display.points_[1]
     k = np.argmax(dots.get_offsets()[:, 0])
     return [
@@ -306,8 +205,8 @@ def summary():
 
 
 @of(shapley.ShapleyHeatmapDisplay)
-def heatmap():
-    display = shapley.ShapleyHeatmapDisplay.from_explanation(shapley_values())
+def heatmap(cls):
+    display = cls.from_explanation(shapley_values())
     return [
         at(display.ax_, 0.05, 0, (0, -13)),
         at(display.ax_, 0.93, 0.52, (0, 18)),
@@ -317,10 +216,8 @@ def heatmap():
 
 
 @of(shapley.ShapleyDecisionDisplay)
-def decision():
-    display = shapley.ShapleyDecisionDisplay.from_explanation(
-        shapley_values()[:30], highlight=[3]
-    )
+def decision(cls):
+    display = cls.from_explanation(shapley_values()[:30], highlight=[3])
     line = display.named_lines_.get_segments()[0]
     ax = display.ax_
     return [
@@ -332,10 +229,8 @@ def decision():
 
 
 @of(shapley.ShapleyDependenceDisplay)
-def dependence():
-    display = shapley.ShapleyDependenceDisplay.from_explanation(
-        shapley_values(), "bmi", color_by="pressure"
-    )
+def dependence(cls):
+    display = cls.from_explanation(shapley_values(), "bmi", color_by="pressure")
     dots = np.ma.filled(display.points_[0].get_offsets())
     return [
         point(display.ax_, *dots[np.argmax(dots[:, 0])], (-16, 0)),
@@ -346,18 +241,16 @@ def dependence():
 
 
 @of(shapley.ShapleyImportanceDisplay)
-def shapley_importance():
-    display = shapley.ShapleyImportanceDisplay.from_explanation(shapley_values())
+def shapley_importance(cls):
+    display = cls.from_explanation(shapley_values())
     bar = display.bars_[0][1]
     return [at(bar, 0.5, 0.5), at(display.labels_[2], 1.15, 0.5, (14, 0))]
 
 
 @of(shapley.ShapleyInteractionDisplay, 3.6, 5)
-def shapley_interaction():
+def shapley_interaction(cls):
     X, _, model = forest()
-    display = shapley.ShapleyInteractionDisplay.from_estimator(
-        shapley.TreeSHAP(model).fit(X), X[:100]
-    )
+    display = cls.from_estimator(shapley.TreeSHAP(model).fit(X), X[:100])
     ax = display.ax_
     return [
         at(ax, 0.03, 0.03, (-22, -10)),
@@ -370,11 +263,9 @@ def shapley_interaction():
 
 
 @of(importance.PermutationImportanceDisplay)
-def permutation_importance():
+def permutation_importance(cls):
     X, y, model = forest()
-    display = importance.PermutationImportanceDisplay.from_estimator(
-        model, X, y, random_state=0
-    )
+    display = cls.from_estimator(model, X, y, random_state=0)
     return [
         at(display.bars_[0][0], 0.4, 0.5),
         at(display.bars_[0][0], 1.04, 0.5, (0, 20)),
@@ -383,11 +274,11 @@ def permutation_importance():
 
 
 @of(importance.ConditionalImportanceDisplay)
-def conditional_importance():
+def conditional_importance(cls):
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     X = X[["bmi", "bp", "s1", "s3", "s5"]]
     test = importance.ConditionalImportanceTest(test="gcm", random_state=0)
-    display = importance.ConditionalImportanceDisplay.from_estimator(test.fit(X, y))
+    display = cls.from_estimator(test.fit(X, y))
     return [
         at(display.bars_[0], 0.5, 0.5),
         at(display.labels_[0], 1.05, 0.5, (14, 0)),
@@ -400,11 +291,9 @@ def conditional_importance():
 
 
 @of(interactions.HStatisticDisplay)
-def h_statistic():
+def h_statistic(cls):
     X, _, model = forest()
-    display = interactions.HStatisticDisplay.from_estimator(
-        model, X, subsample=60, n_repeats=3, random_state=0
-    )
+    display = cls.from_estimator(model, X, subsample=60, n_repeats=3, random_state=0)
     return [
         at(display.bars_[0][0], 0.3, 0.5),
         at(display.bars_[1][0], 0.3, 0.5),
@@ -413,11 +302,9 @@ def h_statistic():
 
 
 @of(interactions.VariableInteractionNetworkDisplay, 3.4)
-def variable_interaction_network():
+def variable_interaction_network(cls):
     X, _, model = forest()
-    display = interactions.VariableInteractionNetworkDisplay.from_estimator(
-        model, X, threshold=0.0005, random_state=0
-    )
+    display = cls.from_estimator(model, X, threshold=0.0005, random_state=0)
     return [
         at(display.ax_, 0.5, 0.9, (0, 14)),
         at(display.labels_[0], 1.1, 0.5, (14, 0)),
@@ -434,10 +321,8 @@ def components():
 
 
 @of(interactions.FunctionalDecompositionDisplay, 4.4)
-def functional_decomposition():
-    display = interactions.FunctionalDecompositionDisplay.from_explanation(
-        components(), max_entries=5, max_panels=3, n_cols=2
-    )
+def functional_decomposition(cls):
+    display = cls.from_explanation(components(), max_entries=5, max_panels=3, n_cols=2)
     bars, curve = display.axes_.flat[:2]
     bars.locator_params(axis="x", nbins=3)
     return [
@@ -449,10 +334,8 @@ def functional_decomposition():
 
 
 @of(interactions.InteractionNetworkDisplay, 3.4)
-def interaction_network():
-    display = interactions.InteractionNetworkDisplay.from_explanation(
-        components(), row=3
-    )
+def interaction_network(cls):
+    display = cls.from_explanation(components(), row=3)
     return [
         at(display.labels_[0], 1.1, 0.5, (14, 0)),
         at(display.ax_, 0.5, 0.9, (0, 14)),
@@ -464,16 +347,14 @@ def interaction_network():
 
 
 @of(counterfactuals.CounterfactualDisplay)
-def counterfactual():
+def counterfactual(cls):
     X, y = tumours()
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     row = X[np.abs(model.predict_proba(X)[:, 1] - 0.8) < 0.1][:1]
     inspector = counterfactuals.ExactCounterfactual(
         FrozenEstimator(model), desired="benign", max_changes=2
     ).fit(X)
-    display = counterfactuals.CounterfactualDisplay.from_explanation(
-        inspector.explain(row), background=X
-    )
+    display = cls.from_explanation(inspector.explain(row), background=X)
     ax = display.axes_.flat[0]
     return [
         across(ax, row["area"].item(), 0.6, (16, 0)),
@@ -493,8 +374,8 @@ def messages():
 
 
 @of(counterfactuals.TextCounterfactualDisplay, 1.3)
-def text_counterfactual():
-    display = counterfactuals.TextCounterfactualDisplay.from_estimator(*messages())
+def text_counterfactual(cls):
+    cls.from_estimator(*messages())
     return [
         at(words("money"), 1.1, 0.5, (14, 0)),
         at(words("Log-odds"), 1.03, 0.8, (14, 0)),
@@ -503,10 +384,10 @@ def text_counterfactual():
 
 
 @of(counterfactuals.AnchorsDisplay)
-def anchors():
+def anchors(cls):
     X, y = tumours()
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
-    display = counterfactuals.AnchorsDisplay.from_estimator(
+    display = cls.from_estimator(
         FrozenEstimator(model), X, row=0, background=X, random_state=0
     )
     left = display.axes_.flat[0]
@@ -522,12 +403,10 @@ def anchors():
 
 
 @of(linear.CoefficientDisplay, 2.6)
-def coefficient():
+def coefficient(cls):
     X, y = patients()
     X = (X - X.mean()) / X.std()
-    display = linear.CoefficientDisplay.from_estimator(
-        LinearRegression().fit(X, y), X, y
-    )
+    display = cls.from_estimator(LinearRegression().fit(X, y), X, y)
     x, y = display.points_.get_offsets()[0]
     return [
         point(display.ax_, x, y, (0, -16)),
@@ -537,11 +416,9 @@ def coefficient():
 
 
 @of(linear.LinearEffectDisplay)
-def linear_effect():
+def linear_effect(cls):
     X, y = patients()
-    display = linear.LinearEffectDisplay.from_estimator(
-        LinearRegression().fit(X, y), X, y, rows=[3]
-    )
+    display = cls.from_estimator(LinearRegression().fit(X, y), X, y, rows=[3])
     return [
         at(display.boxes_[2], 0.8, 0, (0, -14)),
         at(display.boxes_[1], -0.7, 0.5, (-6, 16)),
@@ -551,10 +428,10 @@ def linear_effect():
 
 
 @of(linear.SparsePathDisplay)
-def sparse_path():
+def sparse_path(cls):
     X, y = patients()
     model = linear.SparseLinearRegressor(n_features_to_select=3).fit(X, y)
-    display = linear.SparsePathDisplay.from_estimator(model)
+    display = cls.from_estimator(model)
     ax = display.axes_.flat[0]
     return [
         along(display.lines_[0][0], 0.6, (-14, 14)),
@@ -568,12 +445,10 @@ def sparse_path():
 
 
 @of(additive.SmoothTermDisplay)
-def smooth_term():
+def smooth_term(cls):
     X, y = patients()
     model = additive.GAMRegressor().fit(X, y)
-    display = additive.SmoothTermDisplay.from_estimator(
-        model, X, y, terms=["bmi", "pressure"]
-    )
+    display = cls.from_estimator(model, X, y, terms=["bmi", "pressure"])
     (line,), (band,) = display.lines_[0], display.bands_[0]
     left, right = display.axes_.flat
     rest = np.ma.filled(display.points_[0][0].get_offsets())
@@ -591,11 +466,11 @@ def smooth_term():
 
 
 @of(rules.RulesDisplay)
-def rule_list():
+def rule_list(cls):
     X, y = tumours()
     model = rules.RIPPERClassifier(random_state=0).fit(X[["area", "texture"]], y)
     _, ax = plt.subplots(figsize=(WIDTH, 3), layout="constrained")
-    display = rules.RulesDisplay.from_estimator(model, ax=ax)
+    display = cls.from_estimator(model, ax=ax)
     return [
         at(words("area > 875"), 0.5, 1.1, (0, 14)),
         at(display.bars_[1][0], 0.9, 0.5),
@@ -605,10 +480,10 @@ def rule_list():
 
 
 @of(rules.RuleFitDisplay, 3.6)
-def rule_fit():
+def rule_fit(cls):
     X, y = patients()
     model = rules.RuleFitRegressor(max_rules=30, random_state=0).fit(X, y)
-    display = rules.RuleFitDisplay.from_estimator(model, max_entries=5)
+    display = cls.from_estimator(model, max_entries=5)
     first, second = display.bars_
     for ax in display.axes_:
         ax.set_xlabel("importance")
@@ -624,9 +499,9 @@ def rule_fit():
 
 
 @of(surrogates.GlobalSurrogateDisplay, 3.4)
-def global_surrogate():
+def global_surrogate(cls):
     X, _, model = forest()
-    display = surrogates.GlobalSurrogateDisplay.from_estimator(
+    display = cls.from_estimator(
         model, X, surrogate=DecisionTreeRegressor(max_depth=2), random_state=0
     )
     ax = display.axes_.flat[0]
@@ -639,11 +514,9 @@ def global_surrogate():
 
 
 @of(surrogates.LimeDisplay)
-def lime():
+def lime(cls):
     X, _, model = forest()
-    display = surrogates.LimeDisplay.from_estimator(
-        model, X, row=3, n_samples=1000, random_state=0
-    )
+    display = cls.from_estimator(model, X, row=3, n_samples=1000, random_state=0)
     ax = display.axes_.flat[0]
     return [
         at(words("HDL"), -0.05, 0.5, (-14, 0)),
@@ -654,11 +527,9 @@ def lime():
 
 
 @of(surrogates.LimeTextDisplay, 3.4)
-def lime_text():
+def lime_text(cls):
     model, texts = messages()
-    display = surrogates.LimeTextDisplay.from_estimator(
-        model, texts, target="spam", random_state=0
-    )
+    display = cls.from_estimator(model, texts, target="spam", random_state=0)
     return [
         at(display.texts_[0][-1], 1.1, 0.5, (14, 0)),
         at(display.bars_[0][0], 0.5, 0.5),
@@ -675,9 +546,9 @@ def digits():
 
 
 @of(surrogates.LimeImageDisplay, 2.4)
-def lime_image():
+def lime_image(cls):
     X, _, model = digits()
-    display = surrogates.LimeImageDisplay.from_estimator(
+    display = cls.from_estimator(
         model,
         X[5:6],
         image_shape=(8, 8),
@@ -705,8 +576,8 @@ def diagnostics():
 
 
 @of(influence.InfluenceDisplay)
-def influence_bars():
-    display = influence.InfluenceDisplay.from_estimator(diagnostics(), max_entries=6)
+def influence_bars(cls):
+    display = cls.from_estimator(diagnostics(), max_entries=6)
     ax = display.ax_
     return [
         at(display.bars_[1], 0.5, 0.5),
@@ -716,8 +587,8 @@ def influence_bars():
 
 
 @of(influence.InfluenceTreeDisplay, 3.4)
-def influence_tree():
-    display = influence.InfluenceTreeDisplay.from_estimator(diagnostics(), max_depth=2)
+def influence_tree(cls):
+    display = cls.from_estimator(diagnostics(), max_depth=2)
     ax = display.ax_
     return [
         at(words("bmi ≤"), -0.1, 0.5, (-14, 0)),
@@ -728,14 +599,12 @@ def influence_tree():
 
 
 @of(influence.RegressionInfluenceDisplay, 3.4)
-def regression_influence():
+def regression_influence(cls):
     X, y = patients()
     X, y = X[:60], y[:60]
     X.loc[20, "bmi"] *= 2
     y[10] += 200
-    display = influence.RegressionInfluenceDisplay.from_estimator(
-        LinearRegression().fit(X, y), X, y, max_names=2
-    )
+    display = cls.from_estimator(LinearRegression().fit(X, y), X, y, max_names=2)
     ax = display.ax_
     return [
         point(ax, *max(display.points_.get_offsets().tolist()), (0, -16)),
@@ -749,10 +618,10 @@ def regression_influence():
 
 
 @of(prototypes.PrototypeDisplay)
-def prototype():
+def prototype(cls):
     X, y = load_iris(return_X_y=True, as_frame=True)
     chosen = prototypes.MMDCritic(n_prototypes=3, n_criticisms=2).fit(X)
-    display = prototypes.PrototypeDisplay.from_estimator(chosen, X, y)
+    display = cls.from_estimator(chosen, X, y)
     ax = display.axes_.flat[0]
     return [
         at(ax.get_yticklabels()[0], 0.5, 1, UP),
@@ -766,12 +635,10 @@ def prototype():
 
 
 @of(decomposition.DecisionPathDisplay)
-def decision_path():
+def decision_path(cls):
     X, y = patients()
     model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
-    display = decomposition.DecisionPathDisplay.from_estimator(
-        FrozenEstimator(model), X, row=3
-    )
+    display = cls.from_estimator(FrozenEstimator(model), X, row=3)
     line = display.lines_[0]
     return [
         at(display.ax_.get_yticklabels()[1], 0.5, 1.1, (0, 14)),
@@ -786,12 +653,10 @@ def decision_path():
 
 
 @of(adversarial.AdversarialDisplay, 2.9)
-def adversarial_image():
-    X, y, model = digits()
+def adversarial_image(cls):
+    X, _, model = digits()
     attack = adversarial.MinimalPerturbation(model, norm="inf").fit(X)
-    display = adversarial.AdversarialDisplay.from_explanation(
-        attack.explain(X[5:6]), image_shape=(8, 8)
-    )
+    display = cls.from_explanation(attack.explain(X[5:6]), image_shape=(8, 8))
     image, change, result = display.axes_.flat
     return [
         at(image, 0, 0.5, (-16, 0)),
@@ -802,10 +667,9 @@ def adversarial_image():
 
 
 @of(adversarial.RobustnessCurveDisplay)
-def robustness_curve():
+def robustness_curve(cls):
     X, y, model = digits()
-    attack = adversarial.FastGradientSign(model, norm="inf")
-    display = adversarial.RobustnessCurveDisplay.from_estimator(
+    display = cls.from_estimator(
         model, X[500:700], y[500:700], np.linspace(0, 0.3, 7), units="raw"
     )
     return [
@@ -819,7 +683,7 @@ def picture(display):
     """Return the figure of a display, with its letters."""
     draw, size = PICTURES[display]
     with plt.rc_context({"figure.dpi": 2 * DPI}):
-        places = draw()
+        places = draw(display)
         figure = plt.gcf()
         figure.set_size_inches(size)
         letter(figure, places)
