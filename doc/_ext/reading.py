@@ -625,7 +625,7 @@ def prototype(cls):
     ax = display.axes_.flat[0]
     return [
         at(ax.get_yticklabels()[0], 0.5, 1, UP),
-        at(ax, 0.92, 0.9),
+        at(ax, 0.97, 0.9),
         at(ax, 0.25, 0.4),
         at(display.colour_bar_.ax, 0.5, 1, UP),
     ]
