@@ -624,7 +624,7 @@ def prototype(cls):
     display = cls.from_estimator(chosen, X, y)
     ax = display.axes_.flat[0]
     return [
-        at(ax.get_yticklabels()[0], 0.5, 1, UP),
+        at(ax.get_yticklabels()[0], 0.5, 1.2, UP),
         at(ax, 0.97, 0.9),
         at(ax, 0.25, 0.4),
         at(display.colour_bar_.ax, 0.5, 1, UP),
