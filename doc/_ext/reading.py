@@ -208,7 +208,7 @@ def summary(cls):
 def heatmap(cls):
     display = cls.from_explanation(shapley_values())
     return [
-        at(display.ax_, 0.05, 0, (0, -13)),
+        at(display.ax_, 0.043, 0, (0, -13)),
         at(display.ax_, 0.93, 0.52, (0, 18)),
         at(display.curve_ax_, 0.75, 0.5, (0, 14)),
         at(display.colorbar_.ax, 0.5, 1, UP),
