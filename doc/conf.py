@@ -38,6 +38,7 @@ extensions = [
     "layout",
     "mathml",
     "names",
+    "reading",
     "reports",
     "tables",
 ]

@@ -1,8 +1,12 @@
 """The pages under ``doc/`` can be read, and notes of changes are found."""
 
+import pkgutil
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
+
+import sklearn_interpret
 
 DOC = Path(__file__).parents[1] / "doc"
 BUILT = {"generated", "auto_examples", "_build"}
@@ -29,3 +33,21 @@ def test_code_fits_its_box():
         if code.match(line) and len(line) > 84 + len(line) - len(line.lstrip())
     }
     assert not long
+
+
+def test_each_display_is_explained():
+    """Each public display, and no other class, has a section and a picture."""
+    modules = [
+        import_module(f"sklearn_interpret.{module.name}")
+        for module in pkgutil.iter_modules(sklearn_interpret.__path__)
+        if module.ispkg and not module.name.startswith("_")
+    ]
+    public = {n for m in modules for n in m.__all__ if n.endswith("Display")}
+    page = (DOC / "user_guide" / "reading_figures.rst").read_text("utf-8")
+    script = (DOC / "_ext" / "reading.py").read_text("utf-8")
+    found = [
+        re.findall(r"^\.\. _read-(\w+Display):$", page, re.MULTILINE),
+        re.findall(r"^\.\. reading:: (\w+)$", page, re.MULTILINE),
+        re.findall(r"^@of\(\w+\.(\w+)", script, re.MULTILINE),
+    ]
+    assert [sorted(names) for names in found] == [sorted(public)] * len(found)

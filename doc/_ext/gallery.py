@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx_gallery.directives import imgsgnode
 
 # The order of the guide.
@@ -63,6 +64,30 @@ def open_with_picture(app, doctree):
         title.parent.insert(1, picture)
 
 
+def link_reading(app, doctree):
+    """Say below the title where to read what an example's figures show."""
+    script = Path(app.srcdir, app.env.docname).with_suffix(".py")
+    if script.parent.parent.name != "auto_examples" or not script.is_file():
+        return
+    names = re.findall(r"\b(\w+Display)(?=[.(])", script.read_text("utf-8"))
+    line = nodes.paragraph("", "How to read the figures: ")
+    for name in dict.fromkeys(names):
+        target = pending_xref(
+            "",
+            nodes.literal("", name),
+            refdoc=app.env.docname,
+            refdomain="std",
+            reftype="ref",
+            reftarget=f"read-{name.lower()}",
+            refexplicit=True,
+            refwarn=True,
+        )
+        line += [*([nodes.Text(", ")] if len(line) > 1 else []), target]
+    if names:
+        line += nodes.Text(".")
+        next(doctree.findall(nodes.title)).parent.insert(1, line)
+
+
 def describe_thumbnails(app, doctree, docname):
     """Give each thumbnail the title of its example as alternative text."""
     for image in doctree.findall(nodes.image):
@@ -74,6 +99,7 @@ def describe_thumbnails(app, doctree, docname):
 
 def setup(app):
     """Connect the above."""
+    app.connect("doctree-read", link_reading)
     app.connect("doctree-read", open_with_picture)
     app.connect("doctree-resolved", describe_thumbnails)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,10 +14,10 @@ OVERVIEWS = "which_method", "coming_from", "misleading"
 def guide_pages(folder):
     """Return, by name, the two pages of the guide that say most of it.
 
-    Overviews come last, as they name everything.
+    Overviews come last, as they name everything; how to read figures has its own link.
     """
     found = {}
-    for page in sorted(folder.glob("*.rst")):
+    for page in sorted(set(folder.glob("*.rst")) - {folder / "reading_figures.rst"}):
         words = re.findall(r"\b[A-Z]\w+", page.read_text(encoding="utf-8"))
         for name, count in Counter(words).items():
             entry = page.stem in OVERVIEWS, -count, page.stem
