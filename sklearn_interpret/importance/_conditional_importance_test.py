@@ -185,10 +185,11 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     values of the other features, and negative for others. "pcm" learns the form of the
     dependence on half of the rows and tests it on the other half, in `n_splits` splits.
     The mean of these tests is compared with a normal distribution that is wider than
-    its own in the limit of many rows, so that it rejects less than its level. "hrt" is valid if the feature is redrawn from its
-    true distribution given the others; which model is taken only matters for the power.
-    A single `nuisance` model of all rows predicts it: one that follows every row, such
-    as a forest, makes draws that are too close to the values, and no power is left.
+    its own in the limit of many rows, so that it rejects less than its level. "hrt" is
+    valid if the feature is redrawn from its true distribution given the others; which
+    model is taken only matters for the power. A single `nuisance` model of all rows
+    predicts it: one that follows every row, such as a forest, makes draws that are too
+    close to the values, and no power is left.
     "loco" is valid if both models are consistent, and otherwise tells about these
     models; it has intervals.
 
