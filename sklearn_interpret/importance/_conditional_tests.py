@@ -224,10 +224,8 @@ class ConditionalTests:
             reduced_losses = self._losses(other_features)
         except Exception:  # a parameter fits the number of columns only, as of PCA
             reduced_losses = self._losses(hold_constant(self.rows, columns))
-        full = _Mean.of_values(
-            self._full_losses[self._train], self.weights[self._train]
-        )
-        test = ~self._train
+        train, test = self._train, ~self._train
+        full = _Mean.of_values(self._full_losses[train], self.weights[train])
         reduced = _Mean.of_values(reduced_losses[test], self.weights[test])
         importance = reduced.mean - full.mean
         error = np.sqrt(reduced.variance + full.variance)
@@ -266,6 +264,11 @@ class ConditionalTests:
         return Finding(statistic, pvalue, importance, **checks)
 
     @property
+    def folds(self) -> NDArray[np.intp]:
+        """Fold of each row, (n_rows,)."""
+        return self.half_folds // 2
+
+    @property
     def _train(self) -> NDArray[np.bool_]:
         """Mask of the half of the rows that trains; the other half tests."""
         return self.half_folds % 2 == 0
@@ -285,7 +288,7 @@ class ConditionalTests:
         Peters (2020, section 4): penalties keep it from overfitting. Held-out errors
         are larger at the ends of the data, for target and feature alike.
         """
-        learner, folds = self.nuisance(targets), self.half_folds // 2
+        learner, folds = self.nuisance(targets), self.folds
         if self.nuisance.model is None:
             means, held_out = learner.predict_in_sample(other_features, folds)
             residuals = targets - means
@@ -385,7 +388,7 @@ class ConditionalTests:
 
     def _losses(self, rows: Rows) -> NDArray[np.float64]:
         """Held-out squared errors, summed over outputs: (n_rows,)."""
-        predictions = self.learner.predict_held_out(rows, self.half_folds // 2)
+        predictions = self.learner.predict_held_out(rows, self.folds)
         return ((self.outcomes - predictions) ** 2).sum(axis=1)
 
 
