@@ -19,8 +19,8 @@ from sklearn_interpret._core.statistics.score_losses import (
 from sklearn_interpret._model.formulas.column_lineage import input_columns
 from sklearn_interpret._model.gradients.objectives import (
     LinearLayer,
-    fitted_scores,
     read_objective,
+    score_model_as_fitted,
 )
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.validation import check_scale, check_scales
@@ -59,14 +59,14 @@ class BaseRegressionInspector(BaseInspector):
         objective = read_objective(self.estimator_)
         is_regressor = objective.classes is None
         losses = HalfSquared | HalfTweedie if is_regressor else Logistic | Softmax
-        is_linear = isinstance(objective.network, LinearLayer)
+        is_linear = isinstance(objective.score_function, LinearLayer)
         if not (is_linear and isinstance(objective.loss, losses)):
             raise UnreadableModelError(
                 f"{type(self).__name__} reads LinearRegression, Ridge, "
                 "LogisticRegression, PoissonRegressor, GammaRegressor and "
                 "TweedieRegressor, alone or at the end of a pipeline."
             )
-        if not np.isfinite(objective.network.parameters).all():
+        if not np.isfinite(objective.score_function.parameters).all():
             raise ValueError(
                 f"The weights of the {type(objective.model).__name__} are not finite, "
                 "as those of counts that are all zero: there is nothing to test."
@@ -99,7 +99,7 @@ def score_model_of(caller: str, estimator: BaseEstimator, sample: Sample) -> Sco
     y = column_or_1d(sample.y, warn=True)
     if y.dtype.kind == "f":
         check_scale(y, "y")
-    return fitted_scores(estimator, sample.rows.native, y, sample.weights)
+    return score_model_as_fitted(estimator, sample.rows.native, y, sample.weights)
 
 
 def has_known_dispersion(loss: Loss) -> bool:
@@ -114,8 +114,8 @@ def column_names(objective: Objective, names: Sequence[str]) -> list[str]:
     try:
         return list(objective.before.get_feature_names_out(names))
     except (AttributeError, ValueError):  # a step that has no names
-        network: Any = objective.network
-        return default_names(len(network.coefs[0]))
+        score_function: Any = objective.score_function
+        return default_names(len(score_function.coefs[0]))
 
 
 def feature_columns(objective: Objective, n_columns: int) -> NDArray[np.intp] | None:

@@ -70,7 +70,7 @@ class FeatureValues:
 
 
 class FeatureReader:
-    """Reads features out of an explanation's data.
+    """Reads features out of data: columns, groups of them, rules or linear terms.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class FeatureReader:
         self.has_data = explanation.data is not None
         if self.has_data:
             self._rows: Rows = as_rows(explanation.data)
-            self._flags = resolve_categorical(categorical_features, self._rows)
+            self._is_categorical = resolve_categorical(categorical_features, self._rows)
 
     def position(self, feature: int | str, parameter: str) -> int:
         """Position of a feature given by position or name."""
@@ -141,8 +141,9 @@ class FeatureReader:
 
     def _column_values(self, column: int, name: str) -> FeatureValues:
         values = self._rows.column_array(column)
-        if self._flags[column] or values.dtype.kind not in "iuf":
-            ordered = not self._flags[column] or self._rows.is_ordered(column)
+        if self._is_categorical[column] or values.dtype.kind not in "iuf":
+            # Texts that the caller does not declare a category are ordered as texts.
+            ordered = not self._is_categorical[column] or self._rows.is_ordered(column)
             return self._levels((column,), name, ordered=ordered)
         numbers = values.astype(np.float64)
         numbers = np.where(np.isfinite(numbers), numbers, np.nan)
@@ -172,7 +173,9 @@ class FeatureReader:
     ) -> str:
         """Features that act together, and their values in a row.
 
-        With `in_full`, conditions are not shortened, and rules of several stand alone.
+        Columns have values, "age = 3" ("age:sex = 3, f" together). A condition or a
+        linear term has the value of its column, "age > 2 (3)". With `in_full` it is not
+        shortened, and a rule of several conditions stands alone, "age > 2 and bmi > 1".
         """
         names = [self._names[feature] for feature in features]
         # A long name may take the letters that short names leave.
@@ -188,7 +191,8 @@ class FeatureReader:
         texts = [value_text(values[row], values) for values in displayed]
         values = shorten(", ".join(texts), VALUE_LENGTH)
         column_names = [self._rows.names[column] for column in columns]
-        if in_full and AND in names[0]:
+        is_rule_of_several_conditions = AND in names[0]
+        if in_full and is_rule_of_several_conditions:
             return names[0]
         if self._are_columns or column_names == names or len(columns) > 1:
             return f"{name} = {values}"

@@ -124,7 +124,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
     reml_: float | NDArray[np.float64] = field(init=False)
     n_iter_: int = field(init=False)
 
-    if TYPE_CHECKING:  # not fields
+    if TYPE_CHECKING:  # no fields, nor parameters for the type checker
         _family: str = field(init=False)
         _link: str = field(init=False)
     _result_index = "term"
@@ -163,16 +163,15 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return tags
 
     def _check_rows(self, X: Any, *, reset: bool) -> Rows:
+        name = type(self).__name__
         if sparse.issparse(X):
             raise TypeError(
-                f"X is a sparse matrix, which {type(self).__name__} does not take; "
+                f"X is a sparse matrix, which {name} does not take; "
                 "X.toarray() is dense."
             )
         rows = super()._check_rows(X, reset=reset)
         if not reset:
-            _check_values(
-                self.missing, type(self).__name__, range(rows.n_columns), rows
-            )
+            _check_values(self.missing, name, range(rows.n_columns), rows)
         return rows
 
     @abstractmethod
@@ -187,34 +186,44 @@ class BaseGAM(TransformerMixin, BasePredictor):
         """Targets of each model (n_models, n_rows)."""
         return targets_of(self._model_labels, y)
 
-    def _fit(self, sample: Sample) -> None:
+    def _fit(self, sample: Any) -> None:  # a Sample or PartitionedSample
+        """Fit in passes over rows: the first (`_observe`) yields labels, and summaries
+        of columns, which make terms; the second (`_make_problems`) totals, which centre
+        the terms; further ones, over rows coded by terms, the models (`_fit_models`).
+        """
         reader, in_memory = TermReader(self, sample.rows), isinstance(sample, Sample)
         columns = range(sample.rows.n_columns) if in_memory else reader.columns
-        check = partial(_check_values, self.missing, type(self).__name__, columns)
-        rows = Passes(sample, columns)
-        observed: ObservedRows = rows.sum(
-            partial(ObservedRows.of_sample, check, self._labels_reader(), reader.needed)
-        )
-        n_rows, summaries = observed.n_rows, observed.summaries
-        if n_rows < 2:
-            raise ValueError(
-                f"Found array with {n_rows} sample(s) of positive weight "
-                f"while a minimum of 2 is required by {type(self).__name__}."
-            )
+        passes = Passes(sample, columns)
+        observed = self._observe(passes, reader)
         self._set_models(observed.labels)
-        self._n_rows = n_rows
-        if in_memory and n_rows <= _FEW_ROWS and not self._trials:
+        self._n_rows = observed.n_rows
+        if in_memory and self._n_rows <= _FEW_ROWS and not self._trials:
             # Few rows have many exact fits, among which rounding errors would decide,
             # and these depend on the order of the rows.
             sample = sample.distinct(reader.columns)
-            rows = Passes(sample, columns)
+            passes = Passes(sample, columns)
         self._offset, self._names = reader.offset, list(sample.rows.names)
-        quantiles = sample.with_values_and_levels(reader.quantiles(summaries), (), 1)
-        terms, bins = reader.terms(summaries, quantiles)
+        quantiles = reader.quantiles(observed.summaries)
+        sample = sample.with_values_and_levels(quantiles, (), most_distinct=1)
+        terms, bins = reader.terms(observed.summaries, sample)
         signs = self._monotonic_signs(sample.rows, terms)
         labels = self._model_labels
-        coded = rows.map_rows(partial(code_rows, terms, bins, self._offset, labels))
+        coded = passes.map_rows(partial(code_rows, terms, bins, self._offset, labels))
         self._fit_models(self._make_problems(coded, terms, bins), coded, signs)
+
+    def _observe(self, passes: Passes, reader: TermReader) -> ObservedRows:
+        """Results of the first pass, of at least two rows."""
+        name = type(self).__name__
+        check = partial(_check_values, self.missing, name, passes.columns)
+        observed: ObservedRows = passes.sum(
+            partial(ObservedRows.of_sample, check, self._labels_reader(), reader.needed)
+        )
+        if observed.n_rows < 2:
+            raise ValueError(
+                f"Found array with {observed.n_rows} sample(s) of positive weight "
+                f"while a minimum of 2 is required by {name}."
+            )
+        return observed
 
     def _make_problems(
         self, coded: Passes, terms: list[FittedTerm], bins: list[list[Bins]]
@@ -222,27 +231,27 @@ class BaseGAM(TransformerMixin, BasePredictor):
         """The problem of each model; sets the centred terms."""
         totals: Totals = coded.sum(partial(Totals.of_rows, terms))
         design = RoundedDesign([term.term for term in terms], bins, totals.histograms)
-        finished = map(
-            FittedTerm.with_centred_term, terms, design.terms, totals.extents
-        )
-        self._terms = list(finished)
-        rows, weight = _add_design(coded, design), totals.weight
+        centred = map(FittedTerm.with_centred_term, terms, design.terms, totals.extents)
+        self._terms = list(centred)
+        passes, weight = _add_design(coded, design), totals.weight
         return [
             AdditiveProblem(
                 design,
-                Likelihood(self._family, self._link, self._trials, model),
-                rows,
+                Likelihood(self._family, self._link, self._trials, position),
+                passes,
                 self._null_predictor(mean) - totals.offset / weight,
                 float(totals.n_rows if self._trials else weight),
             )
-            for model, mean in enumerate(totals.targets / weight)
+            for position, mean in enumerate(totals.targets / weight)
         ]
 
     def _null_predictor(self, mean: float) -> float:
         """The linear predictor of a model without terms."""
         if self._link == "log" and not mean > 0:
-            is_count = FAMILIES[self._family].dispersion
-            reason = "all targets are zero" if is_count else "the mean is not > 0"
+            # Of families of known dispersion, targets are not negative.
+            has_known_dispersion = FAMILIES[self._family].dispersion is not None
+            reasons = "the mean is not > 0", "all targets are zero"
+            reason = reasons[has_known_dispersion]
             raise ValueError(f"y has no logarithm of its mean: {reason}.")
         return float(LINKS[self._link].of_mean(np.float64(mean)))
 
@@ -309,10 +318,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
         penalised_fit, dof = fit.penalised_fit, fit.penalised_fit.dof
         covariance = fit.dispersion * penalised_fit.inverse
         if isinstance(self.smoothing, str):
-            covariance = covariance + smoothing_covariance(
-                penalised_fit, fit.dispersion
-            )
+            covariance += smoothing_covariance(penalised_fit, fit.dispersion)
         statistics, pvalues = model.tests.T
+        term_dof = [dof[index].sum() for index in self._term_slices()]
         return {
             "intercept_": float(coefficients[0]),
             "coef_": coefficients[1:],
@@ -321,9 +329,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             "scale_": float(fit.dispersion),
             "dispersion_": float(fit.pearson_dispersion),
             "smoothing_": np.exp(penalised_fit.log_smoothing),
-            "effective_dof_": np.array(
-                [dof[index].sum() for index in self._term_slices()]
-            ),
+            "effective_dof_": np.array(term_dof),
             "residual_dof_": float(fit.residual_dof),
             "statistics_": statistics,
             "pvalues_": pvalues,
@@ -399,7 +405,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         X: Any,
         *,
         covariances: Sequence[NDArray[np.float64]] | NDArray[np.float64] | None = None,
-        warn: bool = False,
+        warns_of_extrapolation: bool = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors.
 
@@ -411,23 +417,23 @@ class BaseGAM(TransformerMixin, BasePredictor):
             term.read(rows, self.handle_unknown, self.extrapolation)
             for term in self._terms
         ]
-        if warn:
+        if warns_of_extrapolation:
             self._warn_of_extrapolation(columns)
         coefficients = self._coefficients
         effects = np.empty((len(coefficients), rows.n_rows, len(columns)))
         errors = np.empty(effects.shape[:2])
         # A row takes a float for each function of a term (a pair of columns has many),
         # or, with errors, for each coefficient of all terms.
-        widest = max((len(t.term.coordinates) for t in self._terms), default=1)
+        widest = max((len(term.term.coordinates) for term in self._terms), default=1)
         step = rows_in_memory(
             8 * (coefficients.shape[1] if covariances is not None else widest)
         )
         for batch in slices(rows.n_rows, step):
             blocks = [np.ones((batch.stop - batch.start, 1))]
-            for t, (term, values) in enumerate(zip(self._terms, columns, strict=True)):
+            for k, (term, values) in enumerate(zip(self._terms, columns, strict=True)):
                 blocks.append(term.term.evaluate([x[batch] for x in values]))
-                term_coefficients = coefficients[:, self._term_slices()[t]]
-                effects[:, batch, t] = term_coefficients @ blocks[-1].T
+                term_coefficients = coefficients[:, self._term_slices()[k]]
+                effects[:, batch, k] = term_coefficients @ blocks[-1].T
                 if covariances is None:
                     blocks.pop()
             if covariances is not None:
@@ -624,12 +630,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
 
 def _add_design(coded: Passes, design: RoundedDesign) -> Passes:
-    """The rows of passes with the functions of a design."""
+    """Passes over coded rows with the functions of a design."""
     return coded.map_rows(partial(CodedRows.with_design, design=design))
 
 
 def _check_values(
-    missing: str, estimator_name: str, columns: list[int] | range, rows: Rows
+    missing: str, estimator_name: str, columns: Sequence[int], rows: Rows
 ) -> None:
     """Refuse infinite numbers, and missing ones unless these are a level."""
     for j in columns:

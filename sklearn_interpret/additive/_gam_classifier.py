@@ -221,7 +221,7 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Log-odds of the second class, of several classes each against the others.
         """
-        predictors, _, _ = self._effects(X, warn=True)
+        predictors, _, _ = self._effects(X, warns_of_extrapolation=True)
         return predictors[0] if len(predictors) == 1 else predictors.T
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

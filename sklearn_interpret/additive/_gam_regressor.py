@@ -284,8 +284,9 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         standard_errors : ndarray of shape (n_samples,)
             Of these means, not of targets; only with `return_std`.
         """
+        covariances = self._covariances if return_std else None
         predictors, _, errors = self._effects(
-            X, covariances=self._covariances if return_std else None, warn=True
+            X, covariances=covariances, warns_of_extrapolation=True
         )
         link, predictor = LINKS[self._link], predictors[0]
         if not return_std:

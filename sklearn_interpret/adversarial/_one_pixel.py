@@ -99,7 +99,7 @@ class OnePixelAttack(BaseAttack):
 
     .. math:: x_i(g + 1) = x_{r_1}(g) + 0.5 \, (x_{r_2}(g) - x_{r_3}(g))
 
-    with other candidates :math:`r_1, r_2, r_3` at random; it takes the place of i if
+    with distinct candidates :math:`r_1, r_2, r_3` at random; it takes the place of i if
     the model's margin is larger. Values stop at their bounds, places go on at the other
     side of the image. Half of the first candidates have values at their bounds.
 
@@ -170,7 +170,7 @@ class OnePixelAttack(BaseAttack):
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
 
     def _n_asked_per_row(self) -> int:
-        return 2 * self.population_size
+        return 2 * self.population_size  # candidates, and their projections
 
     def _why_failed(self) -> str:
         return f"no row that reaches the target was found with n_pixels={self.n_pixels}"
@@ -255,7 +255,7 @@ class OnePixelAttack(BaseAttack):
         row = np.arange(len(index))[:, None, None, None]
         candidate = np.arange(candidates.shape[1])[:, None, None]
         low, high = problem.actionability.permitted_limits(origins)
-        low, high = (
+        low, high = (  # a column that may not change at all stays as it is
             np.where(low > high, origins, end)[row, columns] for end in (low, high)
         )
         values = np.repeat(origins[:, None], candidates.shape[1], axis=1)

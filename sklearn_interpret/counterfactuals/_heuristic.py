@@ -110,16 +110,16 @@ class _FoundRows:
         self._rounds[-1][positions] = counterfactuals.values
 
     def are_far_and_on_target(
-        self, values: NDArray[np.float64], rows: NDArray[np.intp]
+        self, values: NDArray[np.float64], owner: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """Mask of values that are on target, and far from all rows found before."""
-        positions = np.searchsorted(self._index, rows)
+        positions = np.searchsorted(self._index, owner)
         accepted = np.ones(len(values), dtype=bool)
         for earlier in self._rounds:
             origins = earlier[positions]
             distances = self._problem.actionability.distances(values, origins)
             accepted &= distances >= self._min_distances[positions]
-        accepted[accepted] = self._problem.holds(values[accepted], rows[accepted])
+        accepted[accepted] = self._problem.holds(values[accepted], owner[accepted])
         return accepted
 
 
@@ -277,21 +277,21 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             values: NDArray[np.float64],
             columns: NDArray[np.intp],
             cells: NDArray[np.float64],
-            rows: NDArray[np.intp],
+            positions: NDArray[np.intp],
         ) -> NDArray[np.float64]:
             values[np.arange(len(values)), columns] = cells
-            return problem.projected(values, index[rows])
+            return problem.projected(values, index[positions])
 
         def margins(
-            values: NDArray[np.float64], rows: NDArray[np.intp]
+            values: NDArray[np.float64], positions: NDArray[np.intp]
         ) -> NDArray[np.float64]:
-            return problem.margins(values, index[rows])
+            return problem.margins(values, index[positions])
 
         def distances_and_changes(
-            values: NDArray[np.float64], rows: NDArray[np.intp]
+            values: NDArray[np.float64], positions: NDArray[np.intp]
         ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-            n_changed = self._n_changed(problem, values, index[rows])
-            return problem.distances(values, index[rows]), n_changed
+            n_changed = self._n_changed(problem, values, index[positions])
+            return problem.distances(values, index[positions]), n_changed
 
         return coordinate_search(
             problem.values[index],

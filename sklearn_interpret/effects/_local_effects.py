@@ -51,9 +51,9 @@ class LocalState:
     ----------
     inside, outside : list
         For each entry, the weight of the rows of each node, and of none.
-    between : list of float
+    weight_off_nodes : list of float
         For each distinct axis, some weight of rows between edges, zero without any.
-    differences : list of StepMoments
+    step_moments : list of StepMoments
         For each entry.
     sums : list of ndarray
         For each entry, `grid_sums` along its axis; zero for pairs.
@@ -63,8 +63,8 @@ class LocalState:
 
     inside: list[NDArray[np.float64]]
     outside: list[float]
-    between: list[float]
-    differences: list[StepMoments]
+    weight_off_nodes: list[float]
+    step_moments: list[StepMoments]
     sums: list[Any]
     nodes: Any = None
 
@@ -82,7 +82,7 @@ class LocalState:
         """The state of the rows of a sample."""
         distinct, _ = distinct_axes(axes)
         nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).array_if_small()
-        inside, outside, between = _weights_at_nodes(distinct, steps, nodes, sample)
+        inside, outside, off_nodes = _weights_at_nodes(distinct, steps, nodes, sample)
         grids = list(map(grid_replacement, axes))
         model = choose_evaluator(method, response, sample.rows, grids, additive=True)
         blocks = model.differences(
@@ -92,20 +92,20 @@ class LocalState:
             merge=StepMoments.merge,
             n_jobs=n_jobs,
         )
-        differences = [
+        step_moments = [
             moments[0] if moments else StepMoments.of_none(entry_steps, model.n_outputs)
             for entry_steps, moments in zip(steps, blocks, strict=True)
         ]
         sums = sums_of_entries(axes, False, sample)
-        return cls(inside, outside, between, differences, sums, nodes)
+        return cls(inside, outside, off_nodes, step_moments, sums, nodes)
 
     def merge(self, second: LocalState) -> LocalState:
         """The state of the rows of both states, without their nodes."""
         return LocalState(
             merge_states(self.inside, second.inside),
             merge_states(self.outside, second.outside),
-            merge_states(self.between, second.between),
-            merge_states(self.differences, second.differences),
+            merge_states(self.weight_off_nodes, second.weight_off_nodes),
+            merge_states(self.step_moments, second.step_moments),
             merge_states(self.sums, second.sums),
         )
 
@@ -150,8 +150,8 @@ def local_effects(
         LocalState.of_sample, axes, steps, response, method, keep_rows, n_jobs
     )
     state = sample.map_reduce(task, LocalState.merge)
-    steps = [entry_steps.for_rows(state.between) for entry_steps in steps]
-    effects = map(LocalEffects, steps, state.inside, state.differences)
+    steps = [entry_steps.for_rows(state.weight_off_nodes) for entry_steps in steps]
+    effects = map(LocalEffects, steps, state.inside, state.step_moments)
     return list(effects), state
 
 
@@ -227,7 +227,7 @@ def _weights_at_nodes(
 ) -> tuple[list[Any], list[float], list[float]]:
     """Weights for `LocalState`: at nodes, outside of them, and between two nodes."""
     inside: list[Any] = [0.0] * len(steps)
-    outside, between = [0.0] * len(steps), [0.0] * len(axes)
+    outside, weight_off_nodes = [0.0] * len(steps), [0.0] * len(axes)
     for block in slices(len(nodes), block_rows(sample.rows.row_bytes)):
         rows, block_nodes = sample.rows.sliced(block), nodes[block]
         weights = sample.weights[block]
@@ -237,10 +237,10 @@ def _weights_at_nodes(
             outside[entry] += not_at_nodes
         for column, axis in enumerate(axes):
             # It only matters whether any weight is positive: later blocks are not read.
-            if not axis.categorical and not between[column]:
+            if not axis.categorical and not weight_off_nodes[column]:
                 is_between = axis.is_between(rows, block_nodes[:, column])
-                between[column] = weights[is_between].sum()
-    return inside, outside, between
+                weight_off_nodes[column] = weights[is_between].sum()
+    return inside, outside, weight_off_nodes
 
 
 def _step_moments(

@@ -607,8 +607,8 @@ def _local_differences(effect: LocalEffects, weights: NDArray[np.float64]) -> Ro
     """
     n_rows, (n_outputs, n_steps) = len(weights), effect.local.shape
     values, step_weights = np.zeros((2, n_rows, n_outputs, n_steps))
-    if effect.differences.rows:
-        index, steps, differences = effect.differences.all_rows
+    if effect.step_moments.row_differences:
+        index, steps, differences = effect.step_moments.all_row_differences
         # The variance of the uniform distribution between 0 and 1 is 1 / 12.
         values[index, :, steps] = differences * n_steps / np.sqrt(12)
         step_weights[index, :, steps] = weights[index, None]

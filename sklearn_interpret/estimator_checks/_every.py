@@ -284,9 +284,10 @@ def check_refit_forgets(estimator: Any) -> None:
     wider["more"] = np.arange(N_ROWS) % 7
     own_params = prepared(estimator).get_params(deep=False)
     # The defaults of these would take long, or not suit the model.
-    costly = ("estimator", "nuisance", "n_", "max_", "cv", "sections", "checks")
-    more_costly = ("importance_getter", "subsample", "substitute")
-    prefixes = (*costly, *more_costly, "desired", "attack")
+    prefixes = (
+        *("estimator", "nuisance", "n_", "max_", "cv", "sections", "checks"),
+        *("importance_getter", "subsample", "substitute", "desired", "attack"),
+    )
     unchanged = {
         name: value for name, value in own_params.items() if name.startswith(prefixes)
     }

@@ -227,10 +227,8 @@ class ConditionalTests:
             reduced_losses = self._losses(other_features)
         except Exception:  # a parameter fits the number of columns only, as of PCA
             reduced_losses = self._losses(hold_constant(self.rows, columns))
-        full = _Mean.of_values(
-            self._full_losses[self._train], self.weights[self._train]
-        )
-        test = ~self._train
+        train, test = self._train, ~self._train
+        full = _Mean.of_values(self._full_losses[train], self.weights[train])
         reduced = _Mean.of_values(reduced_losses[test], self.weights[test])
         importance = reduced.mean - full.mean
         error = np.sqrt(reduced.variance + full.variance)
@@ -267,6 +265,11 @@ class ConditionalTests:
         statistic = importance / deviation if deviation > _TIE * abs(observed) else 0.0
         checks = self._check_residuals(other_features, None, redrawn.residuals)
         return Finding(statistic, pvalue, importance, **checks)
+
+    @property
+    def folds(self) -> NDArray[np.intp]:
+        """Fold of each row, (n_rows,)."""
+        return self.half_folds // 2
 
     @property
     def _train(self) -> NDArray[np.bool_]:
@@ -322,9 +325,7 @@ class ConditionalTests:
         self, learner: Learner, targets: NDArray[np.float64], other_features: Rows
     ) -> tuple[NDArray[np.float64], float]:
         """Held-out residuals (n_rows, q) of a learner, and R^2."""
-        residuals = targets - learner.predict_held_out(
-            other_features, self.half_folds // 2
-        )
+        residuals = targets - learner.predict_held_out(other_features, self.folds)
         return residuals, score(targets, residuals, self.weights)
 
     def _round_residuals(
@@ -425,7 +426,7 @@ class ConditionalTests:
 
     def _losses(self, rows: Rows) -> NDArray[np.float64]:
         """Held-out squared errors, summed over outputs: (n_rows,)."""
-        predictions = self.learner.predict_held_out(rows, self.half_folds // 2)
+        predictions = self.learner.predict_held_out(rows, self.folds)
         return ((self.outcomes - predictions) ** 2).sum(axis=1)
 
 

@@ -51,7 +51,7 @@ class RedrawRequest:
     tests: ConditionalTests  # all rows, and their regressions
     columns: tuple[int, ...]
     other_features: Rows  # all rows without the columns
-    test: NDArray[np.intp]  # positions of the rows that get draws
+    test_index: NDArray[np.intp]  # positions of the rows that get draws
     rng: np.random.Generator
 
 
@@ -90,14 +90,14 @@ class Redraw:
         rows, columns = request.tests.rows, request.columns
         residuals = None
         if callable(self.sampler):
-            test_rows = rows.take(request.test)
+            test_rows = rows.take(request.test_index)
             values = self._call_sampler(self.sampler, test_rows, columns, request.rng)
         elif any(_has_levels(rows, j) for j in columns):
             return self._draw_levels(request)
         else:
             values, residuals = self._draw_numbers(request)
         draws = [
-            _make_draws(rows, request.test, j, sampled)
+            _make_draws(rows, request.test_index, j, sampled)
             for j, sampled in zip(columns, values, strict=True)
         ]
         return Redrawn(draws, residuals)
@@ -128,7 +128,7 @@ class Redraw:
 
         The noise is normal, or permuted residuals of rows with residuals of like size.
         """
-        tests, columns, test = request.tests, request.columns, request.test
+        tests, columns, test_index = request.tests, request.columns, request.test_index
         feature = np.stack([tests.rows.numbers(j) for j in columns], axis=1)
         if np.isnan(feature).any():
             raise ValueError(
@@ -146,12 +146,12 @@ class Redraw:
         residuals = feature - means
         if self.sampler == "gaussian":
             covariance = np.atleast_2d(np.cov(residuals.T, aweights=tests.weights))
-            size = len(test), self.n_samples
+            size = len(test_index), self.n_samples
             zeros = np.zeros(len(columns))
             noise = request.rng.multivariate_normal(zeros, covariance, size)
         else:
             noise = self._permute_residuals(residuals, request)
-        values = means[test][:, None] + noise
+        values = means[test_index][:, None] + noise
         return values.transpose(2, 0, 1), Residuals(residuals, held_out, score)
 
     def _permute_residuals(
@@ -162,24 +162,25 @@ class Redraw:
         They are (n_test, n_samples, r). Residuals are divided by their predicted sizes,
         and permuted within leaves of a tree that predicts the sizes of the quotients.
         """
-        tests, test = request.tests, request.test
+        tests, test_index = request.tests, request.test_index
         other_features = request.other_features
+        # A `Nuisance` makes the learner of the targets that it is called with.
         sizes, _ = tests.nuisance(np.abs(residuals)).predict_in_sample(other_features)
         sizes = np.maximum(sizes, _LEAST_SIZE * np.abs(residuals).mean(axis=0))
         scaled = residuals / np.where(sizes > 0, sizes, 1.0)
         table = encode_columns(other_features)
         tree = DecisionTreeRegressor(**_TREE_PARAMETERS)
         tree.fit(table, np.abs(scaled).sum(axis=1), sample_weight=tests.weights)
-        leaves = np.unique(tree.apply(table[test]), return_inverse=True)[1]
+        leaves = np.unique(tree.apply(table[test_index]), return_inverse=True)[1]
         donors = [
-            random_donors(tests.weights[test], request.rng, leaves)
+            random_donors(tests.weights[test_index], request.rng, leaves)
             for _ in range(self.n_samples)
         ]
-        return sizes[test][:, None] * scaled[test][np.stack(donors, axis=1)]
+        return sizes[test_index][:, None] * scaled[test_index][np.stack(donors, axis=1)]
 
     def _draw_levels(self, request: RedrawRequest) -> Redrawn:
         """Draws of a single column's levels, by their conditional probabilities."""
-        tests, test, rows = request.tests, request.test, request.tests.rows
+        tests, test_index, rows = request.tests, request.test_index, request.tests.rows
         column = request.columns[0]
         if len(request.columns) > 1:
             raise ValueError(
@@ -195,11 +196,11 @@ class Redraw:
         )
         # Draws invert the distribution function. Predicted means may be negative, and
         # need not sum to one.
-        cumulative = np.maximum(means[test], 0.0).cumsum(axis=1)
-        uniform = request.rng.uniform(size=(len(test), self.n_samples, 1))
+        cumulative = np.maximum(means[test_index], 0.0).cumsum(axis=1)
+        uniform = request.rng.uniform(size=(len(test_index), self.n_samples, 1))
         is_above = uniform * cumulative[:, -1:, None] >= cumulative[:, None]
         sampled = is_above.sum(axis=2).clip(max=len(labels) - 1)
-        all_codes = np.concatenate([codes[test, None], sampled], axis=1)
+        all_codes = np.concatenate([codes[test_index, None], sampled], axis=1)
         draws = Draws(rows.take(first).column(column), all_codes)
         return Redrawn([draws], Residuals(flags - means, held_out, score))
 
@@ -212,7 +213,7 @@ def _has_levels(rows: Rows, j: int) -> bool:
 
 
 def _make_draws(
-    rows: Rows, test: NDArray[np.intp], j: int, sampled: NDArray[Any]
+    rows: Rows, test_index: NDArray[np.intp], j: int, sampled: NDArray[Any]
 ) -> Draws:
     """Draws of a column from its sampled values (n_test, n_samples)."""
     is_number = sampled.dtype.kind == "f"
@@ -220,7 +221,7 @@ def _make_draws(
         sampled = rows.as_numbers(j, sampled.ravel()).reshape(sampled.shape)
     if rows.is_integer(j):
         sampled = np.rint(sampled)
-    values = np.concatenate([rows.column_array(j)[test, None], sampled], axis=1)
+    values = np.concatenate([rows.column_array(j)[test_index, None], sampled], axis=1)
     levels, codes = np.unique(values, return_inverse=True)
     return Draws(rows.cast(j, levels), codes.reshape(values.shape))
 
@@ -258,6 +259,7 @@ def losses_of_draws(
         responses: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Squared errors summed over a block of rows, (1 + n_samples,)."""
+        # Called by the evaluator; there is one `grid`, and `variants` are all of them.
         if variants_of_draws is not None:
             positions = variants_of_draws[index][..., None]
             responses = np.take_along_axis(responses, positions, axis=1)
@@ -265,8 +267,8 @@ def losses_of_draws(
         return weights[index] @ errors.sum(axis=2)
 
     method = "brute" if variants_of_draws is None else "tree"
-    model = choose_evaluator(method, response, rows, [replacement])
-    return sum(model.responses(sum_errors)[0]) / weights.sum()
+    evaluator = choose_evaluator(method, response, rows, [replacement])
+    return sum(evaluator.responses(sum_errors)[0]) / weights.sum()
 
 
 def _split_points(
@@ -276,13 +278,11 @@ def _split_points(
     first_row, tables = rows.take(np.array([0])), []
     for start in range(0, len(levels), _VALUES_PER_BLOCK):
         block = np.arange(start, min(start + _VALUES_PER_BLOCK, len(levels)))
-        native = first_row.tiles(0, 1, len(block)).replace(
-            columns, [levels], [block[None]]
-        )
+        tiles = first_row.tiles(0, 1, len(block))
+        native = tiles.replace(columns, [levels], [block[None]])
         codes = trees.ensemble.codes(trees.model.encode(native))
         tables.append(codes[:, np.isin(trees.model.columns, columns)])
     codes = np.concatenate(tables)
-    _, first, point_of_level = np.unique(
-        codes, axis=0, return_index=True, return_inverse=True
-    )
+    points = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    _, first, point_of_level = points
     return first, point_of_level

@@ -108,7 +108,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         Mean absolute change, for each row, or group, that is left out: over the rows
         compared (with their weights) and outputs, or over the parameters.
     prediction_changes_ : ndarray of shape (n, m) or (n, m, n_outputs)
-        Change of the response to each of the rows compared.
+        Change of the response to each row compared; not for ``what="parameters"``.
     loss_changes_ : ndarray of shape (n, m)
         Change of their loss, for ``what="loss"``.
     parameter_changes_ : ndarray of shape (n, n_parameters)
@@ -290,9 +290,9 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         """Set the changes of responses (n_rows, k) and losses, and their mean size."""
         n_outputs = before.shape[1]
         changes = np.empty((n_deletions, *before.shape))
-        loss_changes = np.empty(changes.shape[:2])
         has_losses = self.what == "loss"
         if has_losses:
+            loss_changes = np.empty(changes.shape[:2])
             losses_of = _losses_of_rows(response, sample.y, n_outputs)
         responses = self._deletions.responses(response, sample.rows.native)
         for i, after in enumerate(with_progress(responses, n_deletions)):

@@ -261,7 +261,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         response(sample.rows.native)
         self._response, self._sample = response, sample
         self._targets = self._objective.targets(sample.y)
-        self._inputs = self._objective.layers(sample.rows.native)[0]
+        self._inputs = self._objective.activations(sample.rows.native)[0]
         model = self._objective.model
         self._value_and_gradient: Callable[..., Any] | None = None
         if hasattr(model, "coefs_"):
@@ -282,14 +282,14 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
 
     def _score_deletions(self, sample: Sample) -> _Deletions:
         """Deletions from a model of linear scores."""
-        model = objectives.score_model(
+        model = objectives.score_model_at_optimum(
             self.estimator_, sample.rows.native, sample.y, sample.weights
         )
         # d parameters of each of k outputs.
-        d, k = len(model.parameters), self._objective.network.n_outputs
+        d, k = len(model.parameters), self._objective.score_function.n_outputs
         # The scale of the residuals is fitted with the scores, but is no parameter.
         fitted = model.parameters.copy()
-        fitted[:, :k] = self._objective.network.parameters.reshape(-1, k)[:d]
+        fitted[:, :k] = self._objective.score_function.parameters.reshape(-1, k)[:d]
         distance = model.distance(fitted)
         if self.damping:
             model = replace(model, damping=self.damping)
@@ -322,17 +322,18 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
 
     def _own_loss_changes(self) -> NDArray[np.float64]:
         """Change of the loss of each row if this row, or its group, is deleted."""
-        network, loss = self._objective.network, self._objective.loss
+        score_function, loss = self._objective.score_function, self._objective.loss
         changes = self.parameter_changes_
         if self.groups is not None:
             changes = changes[self._group_of_row]
-        scores = network.scores_by_row(self._inputs, self._parameters + changes)
+        scores = score_function.scores_by_row(self._inputs, self._parameters + changes)
         before = loss.values(self._targets, self._scores(self._inputs))
         return loss.values(self._targets, scores) - before
 
     def _scores(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores (n_rows, k) of the model of all rows."""
-        return self._objective.network.scores_at(inputs, self._parameters[None])[:, 0]
+        score_function = self._objective.score_function
+        return score_function.scores_at(inputs, self._parameters[None])[:, 0]
 
     def _loss_changes(
         self,
@@ -354,7 +355,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         slopes = loss.slopes(targets, scores)[:, None]
         half_curvatures = loss.curvatures(targets, scores) / 2
         loss_changes = np.empty((len(inputs), len(changes)))
-        score_changes_of = self._objective.network.score_changes(
+        score_changes_of = self._objective.score_function.score_changes(
             self._parameters, changes
         )
         for block in with_progress(list(self._blocks(len(inputs), len(changes)))):
@@ -382,7 +383,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         """Slices of rows, or changes, whose scores for all others fit in memory."""
         # 64 bytes a number: eight floats, for temporary arrays of the same size.
         block_size = min(_BLOCK_SIZE, int(working_bytes() / 64))
-        row_size = n_others * self._objective.network.width
+        row_size = n_others * self._objective.score_function.width
         return slices(length, max(1, block_size // row_size))
 
     @empty_for_no_rows
@@ -404,7 +405,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         """
         rows = self._check_rows(X, reset=False)
         predictions = self._response(rows.native)
-        inputs, objective = self._objective.layers(rows.native)[0], self._objective
+        inputs, objective = self._objective.activations(rows.native)[0], self._objective
         if y is None:
             y = objective.predictions(self._scores(inputs))
         else:
@@ -490,10 +491,10 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         rows = self._check_rows(X, reset=False)
         self._response(rows.native)  # the model's own checks
         objective, changes = self._objective, self.parameter_changes_
-        inputs = objective.layers(rows.native)[0]
+        inputs = objective.activations(rows.native)[0]
 
         def values_at(parameters: NDArray[np.float64]) -> list[float]:
-            scores = objective.network.scores_at(inputs, parameters)
+            scores = objective.score_function.scores_at(inputs, parameters)
             if objective.has_probabilities:
                 predictions = objective.probabilities(scores)
             else:
@@ -608,7 +609,7 @@ def _losses_after_refit(
             )
     if value_and_gradient is not None:
         parameters = minimise_objective(value_and_gradient, parameters, weights * mask)
-        scores = objective.network.scores_at(inputs, parameters[None])[:, 0]
+        scores = objective.score_function.scores_at(inputs, parameters[None])[:, 0]
         return objective.loss.values(targets, scores)
     refit = clone(model)
     accepted = refit.get_params(deep=False)
@@ -620,5 +621,5 @@ def _losses_after_refit(
         params = {str(weight_parameter(refit)): weights[mask]}
     refit.fit(inputs[mask], y[mask], **params)
     return objective.loss.values(
-        targets, objectives.read_objective(refit).layers(inputs)[-1]
+        targets, objectives.read_objective(refit).activations(inputs)[-1]
     )

@@ -396,7 +396,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self._objective = response
         self._response_name = _response_name(response)
         self._name_terms(sample.rows)
-        parameters = self._sign * response.network.parameters
+        parameters = self._sign * response.score_function.parameters
         self.intercept_ = float(parameters[-1])
         weights = parameters[self._term_parameters]
         regression = self._fit_by_passes(sample, weights)
@@ -511,9 +511,9 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
     @property
     def _linear_layer(self) -> LinearLayer:
         """The weights of the model, as a network of one layer."""
-        network = self._objective.network
-        assert isinstance(network, LinearLayer)  # others are refused
-        return network
+        score_function = self._objective.score_function
+        assert isinstance(score_function, LinearLayer)  # others are refused
+        return score_function
 
     @property
     def _has_intercept(self) -> bool:
@@ -545,7 +545,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         )
         name = rows.names[feature]
         first_rows = rows.take(np.arange(min(rows.n_rows, _OFFSET_ROWS)))
-        inputs, _ = self._objective.layers(first_rows.native)
+        inputs, _ = self._objective.activations(first_rows.native)
         is_offset = _are_offsets(inputs, feature, first_rows)
         if self._column_features is not None:
             is_offset &= self._column_features == feature
@@ -566,7 +566,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
 
     def _set_model_weights(self, offset: _Offset) -> None:
         """Give the model the weights of the fit with the offset."""
-        weights = self._objective.network.parameters
+        weights = self._objective.score_function.parameters
         weights[self._term_parameters] = self._sign * self.coef_
         weights[offset.column] = 1.0
         set_weights(self._objective.model, weights)
@@ -742,7 +742,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
 
     def _effects(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Columns of the model that are terms, and their effects, (m, n_terms) each."""
-        inputs = self._objective.layers(rows.native)[0][:, self._term_columns]
+        inputs = self._objective.activations(rows.native)[0][:, self._term_columns]
         weights = self._linear_layer.coefs[0][self._term_columns, 0]
         return inputs, inputs * (self._sign * weights)
 

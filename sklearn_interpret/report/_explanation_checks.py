@@ -132,7 +132,7 @@ def check_opposite_curves(inspection: Inspection) -> CheckResult:
 def check_importance_stability(inspection: Inspection) -> CheckResult:
     """Standard deviation of importances over refits, relative to their mean."""
     models = [fold.model for fold in inspection.folds]
-    rows, top = inspection.row_subsample.rows, inspection.top
+    rows, top = inspection.row_subsample.rows, inspection.top_columns
     reliances = np.array(
         [inspection.column_reliances(model, rows, top) for model in models]
     )
@@ -157,8 +157,9 @@ def check_noise_importance(inspection: Inspection) -> CheckResult:
     """Importance of columns of noise, relative to the most important column."""
     # The least important columns become noise: a model meets as many columns, of the
     # same kinds, as before.
-    noise_columns = inspection.order[-min(3, len(inspection.order) // 2) :]
-    real_columns = [j for j in inspection.top if j not in noise_columns]
+    by_importance = inspection.columns_by_importance
+    noise_columns = by_importance[-min(3, len(by_importance) // 2) :]
+    real_columns = [j for j in inspection.top_columns if j not in noise_columns]
     sample = inspection.row_subsample
     rows = as_rows(inspection.permute_columns(sample.rows, noise_columns))
     params = inspection.fit_parameters(sample.index)

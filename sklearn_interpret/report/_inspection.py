@@ -82,7 +82,7 @@ class Fold(NamedTuple):
     """
 
     model: Any
-    train: NDArray[np.intp]
+    train: NDArray[np.intp]  # all rows, for a frozen model
     test: NDArray[np.intp]
 
 
@@ -112,7 +112,7 @@ class Inspection:
         Most features in figures.
     seed : int
         Seed of all random draws.
-    chosen : list of int or None
+    chosen_rows : list of int or None
         Rows to explain, if the user chose them.
     fit_parameters : callable
         Takes positions of rows in the user's table, and returns parameters of the
@@ -128,7 +128,7 @@ class Inspection:
     folds: list[Fold]
     max_features: int
     seed: int
-    chosen: list[int] | None
+    chosen_rows: list[int] | None
     fit_parameters: Callable[[np.ndarray], dict[str, Any]]
     n_jobs: int | None
     constraints: dict[str, Any] = field(default_factory=dict)
@@ -153,7 +153,7 @@ class Inspection:
         """Whether each row has one target."""
         return self.sample.y is not None and self.sample.y.ndim == 1
 
-    def need(self, *names: str) -> None:
+    def require(self, *names: str) -> None:
         """Raise `NotApplicable` unless all of the named conditions hold.
 
         "table": rows have columns, and are no texts. "columns": they have several.
@@ -451,9 +451,8 @@ class Inspection:
         # Results of one frozen model differ by their test rows only.
         ratios = [len(fold.test) / len(fold.train) for fold in self.folds]
         splits = Splits(float(np.mean(ratios)) if ratios else 0.0)
-        return learner_half_width(
-            np.asarray(by_fold), splits, on_test_rows=True, level=level
-        )
+        values = np.asarray(by_fold)
+        return learner_half_width(values, splits, on_test_rows=True, level=level)
 
     @cached_property
     def fold_importances(self) -> NDArray[np.float64]:
@@ -466,37 +465,37 @@ class Inspection:
         return self.fold_importances.mean(axis=0)
 
     @cached_property
-    def order(self) -> list[int]:
+    def columns_by_importance(self) -> list[int]:
         """Columns by importance; without targets by the size of their effects."""
         if self.has_targets:
             importances = self.mean_importances
         else:
             effects = AccumulatedLocalEffects(self.frozen, target=self.target)
-            effects.fit(
-                self.row_subsample.rows.native, sample_weight=self.row_subsample.weights
-            )
+            sample = self.row_subsample
+            effects.fit(sample.rows.native, sample_weight=sample.weights)
             importances = effects.feature_importances_
         return np.argsort(-importances, kind="stable").tolist()
 
     @cached_property
-    def top(self) -> list[int]:
+    def top_columns(self) -> list[int]:
         """The most important columns, at most `max_features`."""
-        return self.order[: self.max_features]
+        return self.columns_by_importance[: self.max_features]
 
     @property
     def grouped_others(self) -> dict[str, Any] | None:
-        """The columns outside of `top` as one group, if there are several of them."""
-        left_over = self.order[self.max_features :]
+        """The columns outside of `top_columns` as one group, if there are several."""
+        left_over = self.columns_by_importance[self.max_features :]
         return {"other features": left_over} if len(left_over) > 1 else None
 
     @cached_property
     def important_columns(self) -> list[int]:
-        """The columns of `top` with over 5 % of the largest importance, if known."""
+        """The `top_columns` with over 5 % of the largest importance, if known."""
         if not self.has_targets:
-            return self.top
+            return self.top_columns
         threshold = max(0.05 * self.mean_importances.max(), 0.0)
-        important = [j for j in self.top if self.mean_importances[j] > threshold]
-        return important or self.top[:1]
+        importances = self.mean_importances
+        important = [j for j in self.top_columns if importances[j] > threshold]
+        return important or self.top_columns[:1]
 
     @cached_property
     def regional_effects(self) -> RegionalEffects:
@@ -504,7 +503,7 @@ class Inspection:
         sample = self.row_subsample
         return RegionalEffects(
             self.frozen,
-            features=self.top[:_REGION_FEATURES],
+            features=self.top_columns[:_REGION_FEATURES],
             subsample=min(_REGION_ROWS, sample.rows.n_rows),
             **self.target_parameters,
         ).fit(sample.rows.native, sample_weight=sample.weights)
@@ -556,7 +555,7 @@ class Inspection:
     # The columns of the row subsample, and rows with permuted columns.
 
     @cached_property
-    def table(self) -> NDArray[np.float64]:
+    def subsample_codes(self) -> NDArray[np.float64]:
         """Columns of `row_subsample`: numbers (medians if missing), codes of levels."""
         rows = self.row_subsample.rows
         columns = [
@@ -568,8 +567,8 @@ class Inspection:
 
     @cached_property
     def ranks(self) -> NDArray[np.float64]:
-        """Columns of `table` as ranks between -0.5 and 0.5, with the mean 0."""
-        return rankdata(self.table, axis=0) / len(self.table) - 0.5
+        """The `subsample_codes` as ranks between -0.5 and 0.5, with the mean 0."""
+        return rankdata(self.subsample_codes, axis=0) / len(self.subsample_codes) - 0.5
 
     @cached_property
     def predicted_columns(self) -> dict[int, PredictedColumn]:

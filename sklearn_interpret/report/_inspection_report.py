@@ -496,7 +496,7 @@ def _compute_result(function: Titled, inspection: Inspection) -> tuple[Any, list
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            inspection.need(*function.needs)
+            inspection.require(*function.needs)
             result = function(inspection)
         except (NotApplicable, UnreadableModelError) as error:
             result = str(error)

@@ -156,7 +156,7 @@ def check_leakage(inspection: Inspection) -> CheckResult:
         tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5)
     single_skill, column = max(
         (inspection.skill(inspection.refit_losses(make_pipeline(encoder, model))), j)
-        for j in inspection.top[:3]
+        for j in inspection.top_columns[:3]
         for encoder in [inspection.encoder([j])]
         for model in (tree, inspection.linear_model[-1])
     )
@@ -184,7 +184,7 @@ def check_range(inspection: Inspection) -> CheckResult:
     weights = inspection.sample.weights[inspection.held_out_positions]
     weighted_responses = [(inspection.held_out_responses, weights)]
     if inspection.is_table:
-        sample, top = inspection.row_subsample, inspection.top[:5]
+        sample, top = inspection.row_subsample, inspection.top_columns[:5]
         permuted = inspection.responses_to_permuted(inspection.model, sample.rows, top)
         weighted_responses += [(responses, sample.weights) for responses in permuted]
     shares = []
@@ -287,7 +287,7 @@ def check_ordinal_codes(inspection: Inspection) -> CheckResult:
 
 def _has_codes(inspection: Inspection, j: int) -> bool:
     """Whether column `j` has whole numbers, few of them, each often enough."""
-    values, counts = np.unique(inspection.table[:, j], return_counts=True)
+    values, counts = np.unique(inspection.subsample_codes[:, j], return_counts=True)
     n_levels = (counts >= _LEAST_LEVEL_ROWS).sum()
     has_few_levels = _FEWEST_LEVELS <= n_levels <= _MOST_LEVELS
     return bool(has_few_levels and np.all(values % 1 == 0))
@@ -299,7 +299,7 @@ def _measure_lack_of_order(inspection: Inspection, j: int) -> _LackOfOrder:
     Curves are monotone, or polynomials. Linear effects of the other columns are removed
     first.
     """
-    sample, column = inspection.row_subsample, inspection.table[:, j]
+    sample, column = inspection.row_subsample, inspection.subsample_codes[:, j]
     _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
     is_used = counts[codes] >= _LEAST_LEVEL_ROWS
     values, codes = np.unique(column[is_used], return_inverse=True)

@@ -160,7 +160,7 @@ class Titled(Protocol):
 def titled(title: Any, needs: str = "") -> Callable[[Callable[..., Any]], Titled]:
     """Decorator that gives a section or a check its title and its needs.
 
-    `needs` are conditions of `Inspection.need`, separated by spaces: the function is
+    `needs` are conditions of `Inspection.require`, split at spaces: the function is
     called if all of them hold. It returns a `SectionResult` or a `CheckResult`.
     """
 

@@ -96,7 +96,7 @@ def _profile_figure(inspection: Inspection, position: int, name: str) -> Figure:
     profiles = CeterisParibusDisplay.from_estimator(
         inspection.model,
         inspection.sample.rows.native,
-        features=inspection.top[:3],
+        features=inspection.top_columns[:3],
         row=position,
         target=inspection.target,
     )
@@ -106,8 +106,8 @@ def _profile_figure(inspection: Inspection, position: int, name: str) -> Figure:
 
 def _positions_by_kind(inspection: Inspection) -> dict[str, int]:
     """Positions of the user's rows, or of typical and unusual rows, by their kind."""
-    if inspection.chosen is not None:
-        return {f"Chosen row {k + 1}": i for k, i in enumerate(inspection.chosen)}
+    if inspection.chosen_rows is not None:
+        return {f"Chosen row {k + 1}": i for k, i in enumerate(inspection.chosen_rows)}
     critic, positions = inspection.critic, {}
     if inspection.has_targets:
         order = np.argsort(inspection.held_out_losses, kind="stable")
@@ -192,7 +192,7 @@ def training(inspection: Inspection) -> SectionResult:
     if inspection.is_table:
         tables.append(_prototype_table(inspection))
     try:
-        inspection.need("targets")
+        inspection.require("targets")
     except NotApplicable as reason:
         return SectionResult(str(reason), tables, code)
     table, summary = _surprising_rows(inspection)
@@ -217,7 +217,7 @@ def _prototype_table(inspection: Inspection) -> Table:
     kinds = ["typical"] * len(critic.prototype_indices_)
     kinds += ["unusual"] * len(critic.criticism_indices_)
     columns: dict[str, Any] = {"row": _row_labels(sample, positions), "kind": kinds}
-    for j in inspection.top:
+    for j in inspection.top_columns:
         columns[inspection.names[j]] = sample.rows.displayed(j)[positions]
     return Table(columns, "Rows that stand for the data, and rows unlike them")
 

@@ -345,8 +345,8 @@ def importance(inspection: Inspection) -> SectionResult:
     caption = f"{change} when a feature is permuted"
     # One-sided at 5 % for the largest of all columns (Bonferroni).
     limits = inspection.half_width(by_fold, level=1 - 0.1 / len(names))
-    significant = [j for j in inspection.order if means[j] > limits[j]]
-    features = inspection.top
+    significant = [j for j in inspection.columns_by_importance if means[j] > limits[j]]
+    features = inspection.top_columns
     columns = {
         "feature": [names[j] for j in features],
         "permutation": [means[j] for j in features],
@@ -379,8 +379,8 @@ def _sage_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]
     """Columns of the table: SAGE values as shares of their sum, with half-widths."""
     if inspection.classifies and not inspection.scoring:  # SAGE needs probabilities
         return {}
-    players = inspection.order[:_SAGE_FEATURES]
-    other_columns = inspection.order[_SAGE_FEATURES:]
+    players = inspection.columns_by_importance[:_SAGE_FEATURES]
+    other_columns = inspection.columns_by_importance[_SAGE_FEATURES:]
     groups = {"other features": other_columns} if len(other_columns) > 1 else None
     by_fold = []
     for fold in inspection.scorable_folds:
@@ -449,7 +449,7 @@ def effects(inspection: Inspection) -> SectionResult:
     target = inspection.target if inspection.classifies else None
     X = sample.rows.native
     options: dict[str, Any] = {
-        "features": inspection.top,
+        "features": inspection.top_columns,
         "target": target,
         "sample_weight": sample.weights,
         "max_entries": None,

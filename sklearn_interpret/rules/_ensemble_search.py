@@ -63,7 +63,7 @@ class Target(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """How rules are grown: parameters of `RuleFit`."""
+    """How rules are grown: parameters of `BaseRuleFit`."""
 
     max_rules: int
     tree_size: float  # mean number of leaves

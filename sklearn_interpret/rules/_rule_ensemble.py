@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RuleFit(RuleModel):
+class BaseRuleFit(RuleModel):
     """Base of the regressor and the classifier: rules and linear terms, by the lasso.
 
     A subclass says what is fitted (`_targets`) and by which `_loss`.
@@ -77,7 +77,7 @@ class RuleFit(RuleModel):
     def _targets(self, y: NDArray[Any], weights: NDArray[np.float64]) -> list[Target]:
         """The `Target` of each score."""
 
-    def _class_weights(self, sample: Sample) -> NDArray[np.float64]:
+    def _row_factors(self, sample: Sample) -> NDArray[np.float64]:
         """Factor of each row's weight where rows are not counted: (n_rows,)."""
         return np.ones(sample.rows.n_rows)
 
@@ -89,14 +89,14 @@ class RuleFit(RuleModel):
         # Weights that sum to less than the number of rows are scaled up to it.
         scale = max(1.0, len(weights) / weights.sum())
         weights = weights * scale
-        numbers = np.flatnonzero(~space.nominal).tolist() if self.linear else []
+        numeric_columns = np.flatnonzero(~space.nominal).tolist() if self.linear else []
         rows = sample.rows.take(index)
         search = EnsembleSearch(
             space,
             space.table.codes[:, index],
             weights,
-            self._class_weights(sample)[index],
-            linear_terms(rows, numbers, shares_of(weights), self.trim),
+            self._row_factors(sample)[index],
+            linear_terms(rows, numeric_columns, shares_of(weights), self.trim),
             self._loss,
             Growth(self.max_rules, self.tree_size, self.learning_rate),
         )
@@ -115,38 +115,38 @@ class RuleFit(RuleModel):
         self.linear_terms_ = [term for term in terms if isinstance(term, LinearTerm)]
         self.intercept_ = _number_or_array([fitted.intercept for fitted in sums])
         self.penalty_ = _number_or_array([fitted.penalty for fitted in sums])
-        importances = np.array([entry.importance for entry in self._entries])
+        importances = np.array([term.importance for term in self._terms])
         self.feature_importances_ = importances @ self._feature_shares()
 
     @property
-    def _entries(self) -> list[Any]:
+    def _terms(self) -> list[Any]:
         """All terms of the sum: rules, then linear terms."""
         return [*self.rules_, *self.linear_terms_]
 
-    def _entry_columns(self) -> list[tuple[int, ...]]:
+    def _term_columns(self) -> list[tuple[int, ...]]:
         """Columns of the features of each rule and linear term."""
         rules = [tuple(c.feature for c in rule.conditions) for rule in self.rules_]
         return rules + [(term.feature,) for term in self.linear_terms_]
 
     def _feature_shares(self) -> NDArray[np.float64]:
-        """Equal shares of the features of each term: (n_entries, n_features)."""
-        columns = self._entry_columns()
+        """Equal shares of the features of each term: (n_terms, n_features)."""
+        columns = self._term_columns()
         shares = np.zeros((len(columns), self.n_features_in_))
         for k, features in enumerate(columns):
             shares[k, list(features)] = 1 / len(features)
         return shares
 
     def _coefficients(self) -> NDArray[np.float64]:
-        """Coefficients, in the columns of the scores they add to: (n_entries[, k])."""
-        entries = self._entries
-        coefficients = np.array([entry.coef for entry in entries])
+        """Coefficients, in the columns of the scores they add to: (n_terms[, k])."""
+        terms = self._terms
+        coefficients = np.array([term.coef for term in terms])
         if not np.ndim(self.intercept_):
             return coefficients
-        labels = np.array([e.prediction for e in entries], dtype=self.classes_.dtype)
+        labels = np.array([t.prediction for t in terms], dtype=self.classes_.dtype)
         return coefficients[:, None] * (labels[:, None] == self.classes_)
 
     def _term_values(self, X: Any) -> NDArray[np.float64]:
-        """Whether rules hold, and values of linear terms: (n_rows, n_entries)."""
+        """Whether rules hold, and values of linear terms: (n_rows, n_terms)."""
         holds, rows = self._holds(X), as_rows(X)
         return np.vstack([holds, *(term.values(rows) for term in self.linear_terms_)]).T
 
@@ -155,9 +155,9 @@ class RuleFit(RuleModel):
         values = self._term_values(X)
         return self.intercept_ + values @ self._coefficients()
 
-    def _rule_text(self, entry: Any) -> str:
+    def _rule_text(self, term: Any) -> str:
         has_several_sums = np.ndim(self.intercept_) > 0
-        return f"{entry.prediction}: {entry}" if has_several_sums else str(entry)
+        return f"{term.prediction}: {term}" if has_several_sums else str(term)
 
     def _result_facts(self) -> dict[str, Any]:
         facts = {"intercept": self.intercept_, "penalty": self.penalty_}
@@ -191,11 +191,11 @@ class RuleFit(RuleModel):
         for label, intercept in zip(labels, intercepts.tolist(), strict=True):
             response = self._response_name + ("" if label is None else f" of {label}")
             lines.append(f"{response} = {entry_text(intercept, digits)}")
-            entries = [e for e in self._entries if label in (None, e.prediction)]
-            for entry in entries:
-                sign = "-" if entry.coef < 0 else "+"
-                size = entry_text(abs(entry.coef), digits)
-                lines.append(f"  {sign} {size} {entry.to_text(digits)}")
+            terms = [t for t in self._terms if label in (None, t.prediction)]
+            for term in terms:
+                sign = "-" if term.coef < 0 else "+"
+                size = entry_text(abs(term.coef), digits)
+                lines.append(f"  {sign} {size} {term.to_text(digits)}")
         return "\n".join(lines)
 
     @empty_for_no_rows
@@ -236,8 +236,8 @@ class RuleFit(RuleModel):
             names, columns = rows.names, None
         else:
             values = np.einsum("ie,e...->ie...", deviations, coefficients)
-            names = list(map(self._rule_text, self._entries))
-            columns = self._entry_columns()
+            names = list(map(self._rule_text, self._terms))
+            columns = self._term_columns()
         base_value = self.intercept_ + means @ coefficients
         labels = getattr(self, "classes_", range(1))
         return Explanation(

@@ -18,7 +18,7 @@ from sklearn_interpret.rules._rule_classifiers import (
     class_weights_of,
     warn_of_unpredicted_classes,
 )
-from sklearn_interpret.rules._rule_ensemble import RuleFit
+from sklearn_interpret.rules._rule_ensemble import BaseRuleFit
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
@@ -28,7 +28,7 @@ _CONSTANT = 1e-12
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RuleFitRegressor(RegressorMixin, RuleFit):
+class RuleFitRegressor(RegressorMixin, BaseRuleFit):
     """A sparse sum of rules and linear terms, for numbers.
 
     Rules come from the nodes of small boosted trees. The lasso gives a coefficient to
@@ -156,7 +156,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RuleFitClassifier(ClassifierMixin, RuleFit):
+class RuleFitClassifier(ClassifierMixin, BaseRuleFit):
     """A sparse sum of rules and linear terms, for the log-odds of classes.
 
     Rules come from the nodes of small boosted trees. The lasso gives a coefficient to
@@ -279,7 +279,7 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
     classes_: NDArray[Any] = field(init=False)
 
     _parameter_constraints = {
-        **RuleFit._parameter_constraints,
+        **BaseRuleFit._parameter_constraints,
         "class_weight": CLASS_WEIGHT,
     }
 
@@ -287,7 +287,7 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
         super()._fit(sample)
         warn_of_unpredicted_classes(self, sample)
 
-    def _class_weights(self, sample: Sample) -> NDArray[np.float64]:
+    def _row_factors(self, sample: Sample) -> NDArray[np.float64]:
         return class_weights_of(self, sample)[sample.y]
 
     def _targets(self, y: NDArray[Any], weights: NDArray[np.float64]) -> list[Target]:

@@ -137,8 +137,8 @@ class RuleModel(TransformerMixin, BasePredictor):
         return space
 
     @property
-    def _entries(self) -> Sequence[Any]:
-        """Entries of the table, one row for each."""
+    def _terms(self) -> Sequence[Any]:
+        """The rules, and any linear terms: one row of the table each."""
         return self.rules_
 
     def _holds(self, X: Any) -> NDArray[np.bool_]:
@@ -200,7 +200,7 @@ class RuleModel(TransformerMixin, BasePredictor):
         "precision", for each class "share of" it, "n_rows", and bounds of shares where
         a model gives them.
         """
-        return [rule_columns(self._entries, getattr(self, "classes_", None))]
+        return [rule_columns(self._terms, getattr(self, "classes_", None))]
 
 
 def check_digits(digits: int | None) -> None:

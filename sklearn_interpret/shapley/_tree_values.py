@@ -93,8 +93,8 @@ class TreeValues:
             row_bytes += 3 * 8 * n_keys
         if effective_n_jobs(n_jobs) > 1:
             # A result of doubles for each share of trees, at the worker and here.
-            n_shares = len(self.plan.trees_of_shares) - 1
-            row_bytes += 2 * 8 * n_keys * n_shares
+            n_tree_shares = len(self.plan.trees_of_shares) - 1
+            row_bytes += 2 * 8 * n_keys * n_tree_shares
         for block in slices(rows.n_rows, rows_in_memory(row_bytes)):
             yield block, coded[block]
 

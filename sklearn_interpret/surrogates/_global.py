@@ -513,13 +513,13 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Importance of each feature to the surrogate."""
-        importances = getattr(self, "_importances", None)
-        if importances is None:
+        values = getattr(self, "_importances", None)
+        if values is None:
             raise AttributeError(
                 f"This {type(self).__name__} has no feature_importances_: it is not "
                 "fitted, or its surrogate has no importance for each feature."
             )
-        return importances
+        return values
 
 
 def _call_with_rows(function: Any, rows: Rows) -> NDArray[Any]:

@@ -281,7 +281,7 @@ def test_own_predictions_are_targets_without_y(model, rows, y):
 def test_predictions_of_scores_are_the_models(model, rows, y):
     model = clone(model).fit(rows, y)
     objective = read_objective(model)
-    scores = objective.layers(rows)[-1]
+    scores = objective.activations(rows)[-1]
     assert_allclose(objective.predictions(scores), model.predict(rows), rtol=1e-9)
     if objective.has_probabilities:
         found = objective.probabilities(scores)

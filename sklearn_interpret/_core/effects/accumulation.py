@@ -64,6 +64,7 @@ class NodeAxis:
 
     def visits(self, nodes: NDArray[np.integer]) -> NDArray[np.intp]:
         """Nodes to which rows are moved: (n, 2) for intervals, (n, 3) for levels."""
+        # All rows take a step. Along an axis of a single node no row does.
         offsets = (-1, 0, 1) if self.by_level else (-1, 0)
         middle = nodes if self.by_level else np.maximum(nodes, 1)
         visits = np.empty((len(nodes), len(offsets)), dtype=np.intp)
@@ -72,7 +73,7 @@ class NodeAxis:
         # Levels at the ends have one neighbour only.
         return visits.clip(0, self.n_nodes - 1, out=visits) if self.by_level else visits
 
-    def differences(self, nodes: NDArray[np.integer]) -> Iterator[VisitPair]:
+    def visit_pairs(self, nodes: NDArray[np.integer]) -> Iterator[VisitPair]:
         """Pairs of visits between which responses are differenced, of rows (n,)."""
         if not self.by_level:
             step = np.where(nodes >= 0, np.maximum(nodes - 1, 0), -1)
@@ -125,10 +126,10 @@ class NeighbourSteps:
         """Number of steps, pairs of steps for two axes."""
         return int(np.prod([axis.n_steps for axis in self.axes]))
 
-    def for_rows(self, between: Sequence[float]) -> NeighbourSteps:
-        """These steps for rows of which a weight `between`, by column, is off nodes."""
+    def for_rows(self, weight_off_nodes: Sequence[float]) -> NeighbourSteps:
+        """These steps for rows, by column the weight of those that lie off nodes."""
         axes = [
-            replace(axis, rows_at_nodes=not between[column])
+            replace(axis, rows_at_nodes=not weight_off_nodes[column])
             for axis, column in zip(self.axes, self.columns, strict=True)
         ]
         return replace(self, axes=tuple(axes))
@@ -155,7 +156,7 @@ class NeighbourSteps:
     def row_steps(self, table: NDArray[np.integer]) -> list[NDArray[np.integer]]:
         """Step (n,) that each row takes, for each kind of step; -1 for no step."""
         steps_of_axes = [
-            [pair.step for pair in axis.differences(nodes)]
+            [pair.step for pair in axis.visit_pairs(nodes)]
             for axis, nodes in zip(self.axes, self.nodes(table), strict=True)
         ]
         if len(steps_of_axes) == 1:
@@ -171,9 +172,8 @@ class NeighbourSteps:
         if len(self.axes) == 1:
             return np.where(row_steps >= 0, row_steps + 1, -1)
         first, second = np.divmod(row_steps, max(self.axes[1].n_steps, 1))
-        return np.where(
-            row_steps >= 0, (first + 1) * self.axes[1].n_nodes + second + 1, -1
-        )
+        points = (first + 1) * self.axes[1].n_nodes + second + 1
+        return np.where(row_steps >= 0, points, -1)
 
     def visits(self, table: NDArray[np.integer]) -> NDArray[np.intp]:
         """Points of the grid of nodes whose responses `differences` takes: (n, m)."""
@@ -193,7 +193,7 @@ class NeighbourSteps:
         Second differences for two axes.
         """
         no_rows = np.empty(0, dtype=np.intp)
-        pairs = [list(axis.differences(no_rows)) for axis in self.axes]
+        pairs = [list(axis.visit_pairs(no_rows)) for axis in self.axes]
         if len(pairs) == 1:
             return [responses[:, p.high] - responses[:, p.low] for p in pairs[0]]
         width = 3 if self.axes[1].by_level else 2
@@ -238,13 +238,13 @@ class StepMoments:
     shared : Moments of shape (n_levels, 3 k), or None
         Moments of the rows that take two steps between levels, as
         `neighbour_covariances` takes them; None for intervals and pairs.
-    rows : tuple of StepDifferences
+    row_differences : tuple of StepDifferences
         The differences themselves, for the bootstrap; empty without it.
     """
 
     moments: Moments
     shared: Moments | None = None
-    rows: tuple[StepDifferences, ...] = ()
+    row_differences: tuple[StepDifferences, ...] = ()
 
     @classmethod
     def of_none(cls, steps: NeighbourSteps, n_outputs: int) -> StepMoments:
@@ -291,28 +291,26 @@ class StepMoments:
 
     def merge(self, other: StepMoments) -> StepMoments:
         """Moments of both sets of rows, of which one may be empty."""
+        moments = self.moments.merge(other.moments)
         shared = other.shared if self.shared is None else self.shared
         if self.shared is not None and other.shared is not None:
             shared = self.shared.merge(other.shared)
         return StepMoments(
-            self.moments.merge(other.moments), shared, self.rows + other.rows
+            moments, shared, self.row_differences + other.row_differences
         )
 
     def with_weights(self, steps: NeighbourSteps, weights: _Array) -> StepMoments:
         """Moments of the same differences under other weights of the rows."""
-        if not self.rows:
+        if not self.row_differences:
             return self
-        rows = self.all_rows
-        return StepMoments(
-            Moments.of_groups(
-                rows.difference, rows.step, steps.n_steps, weights[rows.row]
-            )
-        )
+        row, step, difference = self.all_row_differences
+        moments = Moments.of_groups(difference, step, steps.n_steps, weights[row])
+        return StepMoments(moments)
 
     @cached_property
-    def all_rows(self) -> StepDifferences:
+    def all_row_differences(self) -> StepDifferences:
         """The differences of all rows."""
-        return StepDifferences.concatenate(self.rows)
+        return StepDifferences.concatenate(self.row_differences)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,13 +323,13 @@ class LocalEffects:
         Steps that were differenced.
     node_weights : ndarray of shape (n_nodes,) or (n_nodes_1, n_nodes_2)
         Weight of the rows of each node.
-    differences : StepMoments
+    step_moments : StepMoments
         Moments of the differences over all rows.
     """
 
     steps: NeighbourSteps
     node_weights: _Array
-    differences: StepMoments
+    step_moments: StepMoments
 
     def _on_step_grid(self, values: _Array) -> _Array:
         """Values (n_steps, k) as an array (k, n_steps...)."""
@@ -341,13 +339,13 @@ class LocalEffects:
     def with_weights(self, table: NDArray[np.integer], weights: _Array) -> LocalEffects:
         """The local effects of rows of other weights, given their nodes."""
         node_weights, _ = self.steps.node_weights(table, weights)
-        differences = self.differences.with_weights(self.steps, weights)
-        return LocalEffects(self.steps, node_weights, differences)
+        step_moments = self.step_moments.with_weights(self.steps, weights)
+        return LocalEffects(self.steps, node_weights, step_moments)
 
     @property
     def step_weights(self) -> _Array:
         """Weight of the rows of each local effect: (n_steps...)."""
-        return self._on_step_grid(self.differences.moments.weight)[0]
+        return self._on_step_grid(self.step_moments.moments.weight)[0]
 
     @property
     def counts(self) -> _Array:
@@ -361,7 +359,7 @@ class LocalEffects:
     @property
     def local(self) -> _Array:
         """Mean differences, zero where there is no row: (k, n_steps...)."""
-        return self._on_step_grid(self.differences.moments.mean)
+        return self._on_step_grid(self.step_moments.moments.mean)
 
     @property
     def observed_local(self) -> _Array:
@@ -373,20 +371,20 @@ class LocalEffects:
     @property
     def local_std(self) -> _Array:
         """Standard deviation of the differences over the rows."""
-        return self._on_step_grid(np.sqrt(self.differences.moments.variance))
+        return self._on_step_grid(np.sqrt(self.step_moments.moments.variance))
 
     @property
     def local_error(self) -> _Array:
         """Standard errors of the mean differences, from the rows of each step alone."""
-        return self._on_step_grid(self.differences.moments.standard_error)
+        return self._on_step_grid(self.step_moments.moments.standard_error)
 
     @property
     def effect_error(self) -> _Array:
         """Standard errors of the first-order effect: (k, n_nodes)."""
         if not self.step_weights.any():
             return self._no_effect()
-        (axis,), moments = self.steps.axes, self.differences.moments
-        shared, covariances = self.differences.shared, None
+        (axis,), moments = self.steps.axes, self.step_moments.moments
+        shared, covariances = self.step_moments.shared, None
         widths = np.ones(axis.n_steps)
         if not axis.by_level:
             largest = np.abs(axis.positions).max() or 1.0  # huge numbers would overflow
@@ -408,7 +406,7 @@ class LocalEffects:
     def _no_effect(self) -> _Array:
         """Zeros at the nodes: (k, n_nodes...)."""
         shape = (axis.n_nodes for axis in self.steps.axes)
-        return np.zeros((self.differences.moments.mean.shape[1], *shape))
+        return np.zeros((self.step_moments.moments.mean.shape[1], *shape))
 
 
 def accumulate(local_effects: _Array, axis: int = -1) -> _Array:
@@ -477,10 +475,12 @@ def accumulated_standard_errors(
     return np.sqrt(np.maximum(constant[:, None] + accumulate(rises), 0.0))
 
 
-def neighbour_covariances(steps: Moments, shared: Moments, errors: _Array) -> _Array:
+def neighbour_covariances(
+    step_moments: Moments, shared: Moments, errors: _Array
+) -> _Array:
     """Covariances (k, n_steps - 1) of local effects of neighbouring steps of levels.
 
-    `steps` holds the moments of the differences by step, (n_steps, k), `errors`
+    `step_moments` are those of the differences by step, (n_steps, k), `errors`
     (k, n_steps) the standard errors of their means. `shared` holds three moments of the
     rows of each level, (n_levels, 3 k): of their differences over the step below it,
     over the step above it, and of the sum of both differences. Steps of few rows share
@@ -492,22 +492,24 @@ def neighbour_covariances(steps: Moments, shared: Moments, errors: _Array) -> _A
     m2_below, m2_above, m2_both = np.split(shared.m2[inner], 3, axis=1)
     # From the variance of a sum: 2 cov(a, b) = var(a + b) - var(a) - var(b).
     products = (m2_both - m2_below - m2_above) / 2
-    products += weight * (mean_below - steps.mean[:-1]) * (mean_above - steps.mean[1:])
-    below, above = steps.weight[:-1], steps.weight[1:]
-    correlations = ratio_or_zero(products, np.sqrt(steps.m2[:-1] * steps.m2[1:]))
+    means, m2 = step_moments.mean, step_moments.m2
+    products += weight * (mean_below - means[:-1]) * (mean_above - means[1:])
+    below, above = step_moments.weight[:-1], step_moments.weight[1:]
+    correlations = ratio_or_zero(products, np.sqrt(m2[:-1] * m2[1:]))
     # Steps of few rows take one correlation, pooled over all rows.
     has_few_rows = np.minimum(below, above) < FEW_ROWS
     if has_few_rows.any():
-        # The expected sum of products of deviations, for a covariance of one.
-        rows = weight * (1 - 1 / below - 1 / above + weight / (below * above))
-        degrees = np.maximum(steps.weight - 1, steps.weight / 2)
+        # The expected sum of products of deviations, for a covariance of one: a row's a
+        # and mean(b) have 1 / n_b, mean(a) and mean(b) have weight / (n_a n_b).
+        expected_products = 1 - 1 / below - 1 / above + weight / (below * above)
+        expected_products = weight * expected_products
+        degrees = np.maximum(step_moments.weight - 1, step_moments.weight / 2)
         variances = [
-            steps.m2[pair].sum(axis=0) / degrees[pair].sum()
+            m2[pair].sum(axis=0) / degrees[pair].sum()
             for pair in (slice(-1), slice(1, None))
         ]
-        row_correlation = ratio_or_zero(
-            products.sum(axis=0) / rows.sum(), np.sqrt(np.prod(variances, 0))
-        )
+        covariance = products.sum(axis=0) / expected_products.sum()
+        row_correlation = ratio_or_zero(covariance, np.sqrt(np.prod(variances, 0)))
         # Means of steps correlate by the share of rows that both steps have.
         pooled = row_correlation.clip(-1, 1) * weight / np.sqrt(below * above)
         correlations = np.where(has_few_rows, pooled, correlations)
@@ -529,8 +531,7 @@ def second_order_effect(
     ----------
     local_effects : ndarray of shape (k, n_steps_1, n_steps_2)
         Mean second differences; ignored where the weight is zero.
-    step_weights, node_weights : ndarray of shape (n_steps_1, n_steps_2), (n_nodes_1,
-    ...)
+    step_weights, node_weights : ndarrays of shape (n_steps...) and (n_nodes...)
         Weight of the rows of each step, and of each node.
     axes : sequence of two NodeAxis
         The two axes.
@@ -552,11 +553,11 @@ def _main_effect(
 ) -> _Array:
     """First-order effect along one axis of an uncentred second-order surface."""
     axis, other_axis = axes[position], axes[1 - position]
-    steps = np.diff(effects, axis=position + 1)
-    steps = other_axis.row_effects(steps, 2 - position)
+    slopes = np.diff(effects, axis=position + 1)
+    slopes = other_axis.row_effects(slopes, 2 - position)
     weights = axis.step_weights(node_weights, position)
     total = weights.sum(axis=1 - position)
-    return accumulate(ratio_or_zero((steps * weights).sum(axis=2 - position), total))
+    return accumulate(ratio_or_zero((slopes * weights).sum(axis=2 - position), total))
 
 
 def _fill_empty_steps(

@@ -40,9 +40,9 @@ _MOST_CONJUGATE_STEPS = 1000
 # L-BFGS runs until rounding ends it.
 _TO_THE_END = {"maxiter": 2000, "maxfun": 10_000, "maxcor": 30, "ftol": 0, "gtol": 1e-9}
 # Steps without a group of rows, chosen by hand: more lengthen the fit of each group,
-# and change little. Most steps, and halvings of a step:
+# and change little. Most steps, and most lengths of a step, each half of the last:
 _MOST_STEPS = 10
-_MOST_HALVINGS = 6
+_MOST_LENGTHS = 6
 # Steps end below this share of the change so far.
 _PRECISION = 0.02
 # Limits the numbers in a block of slopes, to 32 MB.
@@ -178,7 +178,7 @@ class NetworkModel:
         for _ in range(_MOST_STEPS):
             step = without.step(self._solve(slope[:, None])[:, 0])
             new_value, new_slope = damped_objective(change - step)
-            for _ in range(_MOST_HALVINGS - 1):
+            for _ in range(_MOST_LENGTHS - 1):
                 if new_value < value:
                     break
                 step = step / 2

@@ -164,10 +164,10 @@ class _Assignment:
             # min(d, first) = first + min(d, second) - clip(d, first, second).
             capped = np.minimum(block[start : start + step], self._second_distance)
             capped_sums = capped @ self._rounded_weights
-            removed = (
-                np.maximum(capped, self.first_distance, out=capped) @ self._members
-            )
-            changes.append(removed + (capped_sums - removed.sum(axis=1))[:, None])
+            clipped = np.maximum(capped, self.first_distance, out=capped)
+            clipped_sums = clipped @ self._members
+            kept_sums = capped_sums - clipped_sums.sum(axis=1)
+            changes.append(clipped_sums + kept_sums[:, None])
         return np.concatenate(changes) - self.sums
 
 

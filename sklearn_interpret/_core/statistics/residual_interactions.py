@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
-# Largest number of bins of the feature: slopes within them follow its curve. This and
-# the next numbers are chosen by hand.
+# Most bins of the feature's observed values: slopes within them follow its curve. This
+# and the next numbers are chosen by hand.
 MAX_BINS = 20
-# Fewest rows of a bin, on average: each bin gives two degrees of freedom to its line.
+# Fewest rows of a bin of many values, on average: a line has two degrees of freedom.
 ROWS_PER_BIN = 20
 # Groups of another feature within a bin, of five rows each where rows are few.
 N_GROUPS = 4

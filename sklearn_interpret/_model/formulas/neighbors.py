@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-# Metrics of which a power is a sum over columns: that power; None where it is a
-# parameter of the metric.
+# Metrics that sum a power of the differences over columns, or take a root of this sum:
+# the power; None where it is a parameter of the metric.
 _POWERS = {"euclidean": 2, "manhattan": 1, "sqeuclidean": 2, "minkowski": None}
 
 
@@ -34,9 +34,9 @@ def vote_weights(
 def distance_terms(
     model: BaseEstimator, differences: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """Terms of a power of the distance, from differences (..., n_columns) of columns.
+    """Terms of a sum that orders rows as the distance, from differences of columns.
 
-    None where the metric is no sum over columns.
+    Both are (..., n_columns). None where the metric has no such sum.
     """
     metric, params = model.effective_metric_, model.effective_metric_params_
     if metric not in _POWERS:

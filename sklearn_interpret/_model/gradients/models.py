@@ -222,7 +222,7 @@ class Network:
         pairs = zip(self.model.coefs_, self.model.intercepts_, strict=True)
         return np.concatenate([array.ravel() for pair in pairs for array in pair])
 
-    def layers(self, X: Any) -> list[_Array]:
+    def activations(self, X: Any) -> list[_Array]:
         """The rows, the values of hidden layers, and the outputs."""
         model, values = self.model, [numbers_of(X)]
         last = len(model.coefs_) - 1
@@ -235,7 +235,7 @@ class Network:
         return values
 
     def __call__(self, X: Any) -> _Array:
-        return self.layers(X)[-1]
+        return self.activations(X)[-1]
 
     def scores_at(self, inputs: _Array, parameters: _Array) -> _Array:
         """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
@@ -279,7 +279,7 @@ class Network:
         return network
 
     def vjp(self, X: Any, weights: _Array) -> _Array:
-        *inputs, _ = self.layers(X)
+        *inputs, _ = self.activations(X)
         return self.backpropagate(inputs, weights)[0] @ self.model.coefs_[0].T
 
     def backpropagate(self, inputs: list[_Array], weights: _Array) -> list[_Array]:

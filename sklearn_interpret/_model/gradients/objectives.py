@@ -1,7 +1,7 @@
 """Training objectives of models: losses of rows, slopes of parameters.
 
-:func:`read_objective` reads the objective of a fitted model. :func:`score_model` and
-:func:`network_model` make of it a model of `_core.influence`, which can be fitted
+:func:`read_objective` reads a fitted model's objective; :func:`score_model_at_optimum`
+and :func:`network_model` make of it a model of `_core.influence`, which can be fitted
 without some rows. Checks and warnings follow, then what is read for each class.
 """
 
@@ -92,7 +92,7 @@ class LinearLayer:
         """Weights (inputs by outputs) before intercepts."""
         return np.append(self.coefs[0], self.intercepts[0])
 
-    def layers(self, X: Any) -> list[NDArray[np.float64]]:
+    def activations(self, X: Any) -> list[NDArray[np.float64]]:
         """The rows, and the scores."""
         inputs = numbers_of(X)
         return [inputs, inputs @ self.coefs[0] + self.intercepts[0]]
@@ -127,8 +127,8 @@ class Objective:
 
     Parameters
     ----------
-    network : Network or LinearLayer
-        Has the `layers` of rows.
+    score_function : Network or LinearLayer
+        Gives the scores of rows; its `activations` have those of hidden layers too.
     loss : loss of `score_losses`
         The loss of scores.
     model : estimator
@@ -139,7 +139,7 @@ class Objective:
         Steps that make the columns of the network.
     """
 
-    network: Network | LinearLayer
+    score_function: Network | LinearLayer
     loss: Loss
     model: BaseEstimator
     classes: NDArray[Any] | None = None
@@ -151,10 +151,10 @@ class Objective:
         y = y.reshape(len(y), -1)
         if self.classes is None:
             y = check_array(y, dtype=np.float64, input_name="y")
-            if y.shape[1] != self.network.n_outputs:
+            if y.shape[1] != self.score_function.n_outputs:
                 raise ValueError(
                     f"y has {y.shape[1]} columns; the model has "
-                    f"{self.network.n_outputs} outputs."
+                    f"{self.score_function.n_outputs} outputs."
                 )
             return y
         if not np.isin(y, self.classes).all():
@@ -172,17 +172,17 @@ class Objective:
     def loss_scale(self) -> float:
         """The factor from halves, summed over outputs, to squared error or deviance."""
         halved = isinstance(self.loss, HalfSquared | HalfTweedie | HalfHuber)
-        return 2 / self.network.n_outputs if halved else 1.0
+        return 2 / self.score_function.n_outputs if halved else 1.0
 
     def losses(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         """Losses of rows as they are minimised, (n_rows,)."""
-        return self.loss.values(targets, self.layers(X)[-1])
+        return self.loss.values(targets, self.activations(X)[-1])
 
-    def layers(self, X: Any) -> list[NDArray[np.float64]]:
+    def activations(self, X: Any) -> list[NDArray[np.float64]]:
         """The columns that the model gets, hidden values, and scores."""
         if self.before is not None:
             X = self.before.transform(copy_of(X))  # some steps work in place
-        return self.network.layers(X)
+        return self.score_function.activations(X)
 
     @property
     def has_probabilities(self) -> bool:
@@ -219,10 +219,10 @@ class Objective:
             from input i to output j is ``inputs[:, i] * slopes[:, j]``. The last input
             is one, for the intercept.
         """
-        *inputs, scores = self.layers(X)
+        *inputs, scores = self.activations(X)
         slopes = [self.loss.slopes(targets, scores)]
-        if isinstance(self.network, Network):
-            slopes = self.network.backpropagate(inputs, slopes[0])
+        if isinstance(self.score_function, Network):
+            slopes = self.score_function.backpropagate(inputs, slopes[0])
         return list(zip(map(_with_ones, inputs), slopes, strict=True))
 
     def gradients(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -256,9 +256,9 @@ def read_objective(estimator: BaseEstimator) -> Objective:
     is_network = isinstance(model, MLPClassifier | MLPRegressor)
     if has_independent_labels(model):
         raise UnreadableModelError("its labels do not exclude each other.")
-    layers = Network(model) if is_network else LinearLayer(model)
+    score_function = Network(model) if is_network else LinearLayer(model)
     classes = model.classes_ if is_classifier(model) else None
-    return Objective(layers, loss, model, classes, before)
+    return Objective(score_function, loss, model, classes, before)
 
 
 def _with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -266,7 +266,7 @@ def _with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.hstack([inputs, np.ones((len(inputs), 1))])
 
 
-def score_model(
+def score_model_at_optimum(
     estimator: BaseEstimator, X: Any, y: NDArray[Any], weights: NDArray[np.float64]
 ) -> ScoreModel:
     """A fitted model of linear scores as one that can be fitted without some rows.
@@ -279,31 +279,31 @@ def score_model(
     ScoreModel
         At the optimum, to rounding.
     """
-    return fitted_scores(estimator, X, y, weights).at_optimum()
+    return score_model_as_fitted(estimator, X, y, weights).at_optimum()
 
 
-def fitted_scores(
+def score_model_as_fitted(
     estimator: BaseEstimator, X: Any, y: NDArray[Any], weights: NDArray[np.float64]
 ) -> ScoreModel:
-    """As `score_model`, at the parameters that the model has."""
+    """As `score_model_at_optimum`, at the parameters that the model has."""
     objective = read_objective(estimator)
-    if isinstance(objective.network, Network):
+    if isinstance(objective.score_function, Network):
         raise UnreadableModelError("a network has no linear scores.")
     model = objective.model
-    inputs, n_inputs = objective.layers(X)[0], len(objective.network.coefs[0])
+    inputs, score_function = objective.activations(X)[0], objective.score_function
     if isinstance(model, HuberRegressor):
         return _huber_model(objective, inputs, objective.targets(y), weights)
-    design, parameters = inputs, objective.network.coefs[0]
+    design, parameters = inputs, score_function.coefs[0]
+    n_inputs = len(parameters)
     if model.fit_intercept:
         design = _with_ones(inputs)
         del inputs  # may be a copy of X
-        parameters = np.vstack([parameters, objective.network.intercepts[0]])
-    penalties_of_model = _penalties_of(model)
-    in_all = penalties_of_model.in_all
-    penalties = np.full(parameters.shape, in_all, dtype=np.float64)
-    penalties[n_inputs:] = in_all * penalties_of_model.intercept_share
+        parameters = np.vstack([parameters, score_function.intercepts[0]])
+    of_coefficients, per_unit_weight, intercept_share = _penalties_of(model)
+    penalties = np.full(parameters.shape, of_coefficients, dtype=np.float64)
+    penalties[n_inputs:] = of_coefficients * intercept_share
     row_penalties = np.zeros(parameters.shape)
-    row_penalties[:n_inputs] = penalties_of_model.by_row
+    row_penalties[:n_inputs] = per_unit_weight
     targets = objective.targets(y)
     if getattr(model, "class_weight", None) is not None:
         if isinstance(objective.loss, Logistic | SquaredHinge) and targets.shape[1] > 1:
@@ -323,10 +323,11 @@ def _huber_model(
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> ScoreModel:
-    """As `fitted_scores`: the scale is a second score, of the constant column alone."""
+    """As `score_model_as_fitted`; the scale is a score, of the column of ones alone."""
     model, size = objective.model, (inputs.shape[1] + 1, 2)
     parameters, penalty = np.zeros(size), np.zeros(size)
-    parameters[:, 0], parameters[-1, 1] = objective.network.parameters, model.scale_
+    parameters[:, 0] = objective.score_function.parameters
+    parameters[-1, 1] = model.scale_
     penalty[:-1, 0] = 2 * model.alpha
     fixed = np.zeros(size, dtype=bool)
     fixed[:-1, 1], fixed[-1, 0] = True, not model.fit_intercept
@@ -399,7 +400,7 @@ def network_model(
     weights: NDArray[np.float64],
     damping: float = 0.0,
 ) -> tuple[float, NetworkModel]:
-    """A fitted network as one that can do without some rows, as `score_model`.
+    """A fitted network as one that can do without some rows; earlier steps stay.
 
     Returns
     -------
@@ -409,11 +410,11 @@ def network_model(
         The network at this minimum, as near as L-BFGS comes.
     """
     objective = read_objective(estimator)
-    network = objective.network
+    network = objective.score_function
     if not isinstance(network, Network):
         raise UnreadableModelError("a model of linear scores is no network.")
     model, targets = objective.model, objective.targets(y)
-    inputs = objective.layers(X)[0]
+    inputs = objective.activations(X)[0]
     # Each batch has the whole penalty.
     batch_size = model.batch_size
     if batch_size == "auto":
@@ -432,7 +433,7 @@ def network_model(
 
     def model_at(parameters: NDArray[np.float64]) -> NetworkModel:
         changed = network.with_parameters(parameters)
-        *hidden, scores = changed.layers(inputs)
+        *hidden, scores = changed.activations(inputs)
         slopes = [
             changed.backpropagate(hidden, np.broadcast_to(unit, scores.shape))
             for unit in np.eye(scores.shape[1])
@@ -465,7 +466,7 @@ def _value_and_gradient(
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
     """Value and gradient of a network's objective, at some parameters and weights."""
-    changed = replace(objective, network=network.with_parameters(parameters))
+    changed = replace(objective, score_function=network.with_parameters(parameters))
     losses = changed.losses(inputs, targets)
     gradient = np.concatenate(
         [
@@ -480,8 +481,8 @@ def _value_and_gradient(
 class _Penalties(NamedTuple):
     """Factors of half the squares of parameters in an objective."""
 
-    in_all: NDArray[np.float64] | float  # of coefficients
-    by_row: float = 0.0  # of coefficients, for each unit of the rows' weight
+    of_coefficients: NDArray[np.float64] | float
+    per_unit_weight: float = 0.0  # of coefficients, for each unit of the rows' weight
     intercept_share: float = 0.0  # of intercepts, as a share of that of coefficients
 
 
@@ -502,8 +503,8 @@ def _penalties_of(model: BaseEstimator) -> _Penalties:
         intercept_share = model.intercept_scaling**-2.0 if by_liblinear else 0.0
         return _Penalties(penalty, intercept_share=intercept_share)
     if isinstance(model, Ridge | RidgeClassifier):
-        return _Penalties(np.asarray(getattr(model, "alpha_", model.alpha)))
-    return _Penalties(0.0, by_row=getattr(model, "alpha", 0.0))
+        return _Penalties(np.asarray(model.alpha))
+    return _Penalties(0.0, per_unit_weight=getattr(model, "alpha", 0.0))
 
 
 def _loss_of(model: BaseEstimator) -> Loss | None:

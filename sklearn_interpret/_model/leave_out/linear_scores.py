@@ -27,7 +27,7 @@ from sklearn_interpret._model.gradients.objectives import (
     Objective,
     has_balanced_classes,
     read_objective,
-    score_model,
+    score_model_at_optimum,
 )
 from sklearn_interpret._model.leave_out.training import Training
 from sklearn_interpret._model.parallel import batch_rows, slices
@@ -103,7 +103,7 @@ class ScoresWithout:
 
 def _design(objective: Objective, X: Any, d: int) -> NDArray[np.float64]:
     """Columns that the parameters belong to: (m, d)."""
-    inputs, _ = objective.layers(copy_of(X))
+    inputs, _ = objective.activations(copy_of(X))
     if inputs.shape[1] == d:
         return inputs
     return np.hstack([inputs, np.ones((len(inputs), 1))])
@@ -133,7 +133,7 @@ def score_model_without(
     if type(model) not in _CLASSES or not _is_smooth(model):
         return None
     sample = training.rows.native, training.y, training.weights
-    optimum = read_formula([score_model], training.fitted, *sample)
+    optimum = read_formula([score_model_at_optimum], training.fitted, *sample)
     if optimum is None:
         return None
     n_inputs = coefficient_table(model).shape[1]

@@ -107,10 +107,10 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     """
 
     _kinds = (AccumulatedLocalEffects,)
-    _grid_names = ("edges", "by_similarity", "interval_counts", "standard_errors")
+    _first_fold_names = ("edges", "by_similarity", "interval_counts", "standard_errors")
     _fold_name = "fold_effects"
     _mean_names = ("effects",)
-    _spread_names = ("intervals_low", "intervals_high")
+    _names_missing_in_folds = ("intervals_low", "intervals_high")
     _quantity = "Accumulated local effect, mean 0"
     _zero = True
 

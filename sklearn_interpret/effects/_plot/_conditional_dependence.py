@@ -91,8 +91,8 @@ class ConditionalDependenceDisplay(EffectDisplay):
     """
 
     _kinds = (ConditionalDependence,)
-    _grid_names, _mean_names = (("edges", "centers", "standard_errors"), ("average",))
-    _fold_name = "fold_averages"
+    _first_fold_names = ("edges", "centers", "standard_errors")
+    _mean_names, _fold_name = ("average",), "fold_averages"
     _quantity = "Conditional mean"
 
     edges: list[Any]

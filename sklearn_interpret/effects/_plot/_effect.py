@@ -70,9 +70,9 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     # Names of arguments that are attributes of the inspector. With several folds, they
     # are those of the first fold, means over folds (the effects are named first), or
     # missing.
-    _grid_names: ClassVar[tuple[str, ...]]
+    _first_fold_names: ClassVar[tuple[str, ...]]
     _mean_names: ClassVar[tuple[str, ...]]
-    _spread_names: ClassVar[tuple[str, ...]] = ()
+    _names_missing_in_folds: ClassVar[tuple[str, ...]] = ()
     _fold_name: ClassVar[str]  # argument with the effects of each fold
     _quantity: ClassVar[str] = ""
     _left_out = list[str]()  # columns without an effect
@@ -96,7 +96,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     def _from_inspector(
         cls, inspector: BaseEffect, data: Data, *, features: Any = None, **choices: Any
     ) -> Self:
-        names = (*cls._grid_names, *cls._mean_names, *cls._spread_names)
+        names = (*cls._first_fold_names, *cls._mean_names, *cls._names_missing_in_folds)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = find_entries(inspector, features)
         return cls._from_arrays([inspector], arrays, data, entries, choices)
@@ -105,7 +105,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     def _from_folds(cls, inspectors: Sequence[Any], data: Data, **choices: Any) -> Self:
         check_outputs(inspectors)
         first = inspectors[0]
-        arrays = {name: getattr(first, f"{name}_") for name in cls._grid_names}
+        arrays = {name: getattr(first, f"{name}_") for name in cls._first_fold_names}
         arrays |= {
             name: _mean_over_folds(inspectors, f"{name}_") for name in cls._mean_names
         }

@@ -127,7 +127,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     """
 
     _kinds = (IndividualConditionalExpectation,)
-    _grid_names, _fold_name = ("grid_values",), "fold_averages"
+    _first_fold_names, _fold_name = ("grid_values",), "fold_averages"
     _mean_names = ("average", "curves", "derivatives", "derivative_std")
     _choices = EffectDisplay._choices | {"color_by"}
     _options = EffectDisplay._options | {"kind": ("curves", "derivatives")}

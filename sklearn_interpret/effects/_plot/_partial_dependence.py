@@ -101,9 +101,9 @@ class PartialDependenceDisplay(EffectDisplay):
     """
 
     _kinds = (PartialDependence,)
-    _grid_names, _fold_name = (("grid_values", "standard_errors"), "fold_averages")
-    _mean_names = ("average", "missing_average")
-    _spread_names = ("shape_standard_errors",)
+    _first_fold_names = ("grid_values", "standard_errors")
+    _mean_names, _fold_name = ("average", "missing_average"), "fold_averages"
+    _names_missing_in_folds = ("shape_standard_errors",)
     _artist_names = (*EffectDisplay._artist_names, "missing")
 
     grid_values: list[Any]

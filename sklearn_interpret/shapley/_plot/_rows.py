@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.feature_values import FeatureReader
-from sklearn_interpret._plotting.labels import (
-    UPRIGHT_PER_INCH,
-    literal,
-    shorten,
-    tick_positions,
-)
+from sklearn_interpret._plotting.labels import literal, shorten, tick_positions
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 
@@ -33,6 +28,9 @@ ORDER_TEXTS = {
     "input": "as they were given",
 }
 LABEL_LENGTH = 12  # characters of a row's name, which is upright
+# Width of the names, which stand side by side, and of the gap between them.
+_CHARACTERS_PER_INCH = 9
+_GAP = 2  # characters
 
 
 @dataclass(eq=False, repr=False)
@@ -119,7 +117,7 @@ def draw_steps(ax: Axes, values: NDArray[np.float64], **line_style: Any) -> Line
 def label_rows(ax: Axes, texts: list[str]) -> None:
     """Name some rows along the x axis, as many as fit."""
     longest = min(max(map(len, texts)), LABEL_LENGTH)
-    per_inch = UPRIGHT_PER_INCH * 1.2 / (longest + 2)
+    per_inch = _CHARACTERS_PER_INCH / (longest + _GAP)
     ticks = tick_positions(len(texts), int(axes_inches(ax)[0] * per_inch) + 1)
     names = [literal(shorten(texts[tick], LABEL_LENGTH)) for tick in ticks]
     ax.set_xticks(ticks, names)

@@ -152,8 +152,8 @@ class LimeImageDisplay(LocalDisplay):
         first, *label_panels = canvas.main
         image = as_drawable_image(explanation.images[0])
         self.image_ = draw_image(first, image)
-        size = "medium" if axes_inches(first)[0] > _MIN_PANEL_WIDTH else "x-small"
-        first.set_title(literal(self._row_label or "image"), fontsize=size)
+        font_size = "medium" if axes_inches(first)[0] > _MIN_PANEL_WIDTH else "x-small"
+        first.set_title(literal(self._row_label or "image"), fontsize=font_size)
         values = _with_output_axis(explanation.values)[0]
         limits = colour_limits(
             values[:, outputs], diverging=True, negligible=np.finfo(float).tiny
@@ -165,7 +165,7 @@ class LimeImageDisplay(LocalDisplay):
             chosen = self._weights(row, output).features[:max_entries]
             lines = _outlines(explanation.segments[0], chosen)
             self.outlines_.append(_draw_outlines(panel, lines, outline_kw))
-            panel.set_title(self._label_title(explanation, output), fontsize=size)
+            panel.set_title(self._label_title(explanation, output), fontsize=font_size)
         self.colour_bar_ = self._draw_bar(canvas, limits)
         return self
 
@@ -223,10 +223,8 @@ class LimeImageDisplay(LocalDisplay):
         """The image in grey, and colours for the weights over it."""
         grey = image if image.ndim == 2 else image @ _LUMINANCE
         draw_image(panel, _DARKEST_GREY + (1 - _DARKEST_GREY) * grey)
-        weights = _with_output_axis(explanation.values)[0, :, output][
-            explanation.segments[0]
-        ]
-        cover = _weight_colours(weights / limits[1])
+        weights = _with_output_axis(explanation.values)[0, :, output]
+        cover = _weight_colours(weights[explanation.segments[0]] / limits[1])
         self.overlays_.append(draw_image(panel, cover, interpolation="nearest"))
 
     def _draw_bar(self, canvas: Canvas, limits: tuple[float, float]) -> Colorbar:
@@ -245,9 +243,8 @@ class LimeImageDisplay(LocalDisplay):
         value = explanation.predictions_or_sums.reshape(-1)[output]
         title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
         if explanation.fidelity is not None:
-            title += (
-                f"\nlocal {r_squared_text(explanation.fidelity.reshape(-1)[output])}"
-            )
+            fidelity = explanation.fidelity.reshape(-1)[output]
+            title += f"\nlocal {r_squared_text(fidelity)}"
         return literal(title)
 
 
@@ -276,7 +273,7 @@ def _outlines(
     segments: NDArray[np.intp], chosen: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """Borders of segments as lines (n_lines, 2, 2), from corner to corner of pixels."""
-    outside = -1  # the number of pixels of other segments, and around the image
+    outside = -1  # code of pixels of other segments, and around the image
     framed = np.where(np.isin(segments, chosen), segments, outside)
     framed = np.pad(framed, 1, constant_values=outside)
     y, x = np.nonzero(framed[1:-1, :-1] != framed[1:-1, 1:])

@@ -211,7 +211,7 @@ def test_visits_of_intervals_are_their_edges_and_of_levels_their_neighbours():
 
 
 def test_steps_of_levels_end_at_the_first_and_last():
-    low, high = NodeAxis(np.arange(3.0), True).differences(np.array([0, 1, 2]))
+    low, high = NodeAxis(np.arange(3.0), True).visit_pairs(np.array([0, 1, 2]))
     assert (low[:2], high[:2]) == ((0, 1), (1, 2))
     assert_array_equal(low[2], [-1, 0, 1])
     assert_array_equal(high[2], [0, 1, -1])

@@ -22,7 +22,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.svm import LinearSVC
 
-from sklearn_interpret._model.gradients.objectives import read_objective, score_model
+from sklearn_interpret._model.gradients.objectives import (
+    read_objective,
+    score_model_at_optimum,
+)
 from sklearn_interpret.exceptions import UnreadableModelError
 
 X, CLASSES = load_iris(return_X_y=True)
@@ -65,14 +68,14 @@ def test_without_rows(model, y):
         f"{model.steps[-1][0]}__sample_weight" if last is not model else "sample_weight"
     )
     model = clone(model).fit(X, y, **{name: weights})
-    scores = score_model(model, X, y, weights)
+    scores = score_model_at_optimum(model, X, y, weights)
     left_out = np.arange(0, len(X), 9)
     found, converged = scores.without(left_out[:, None])
     assert converged.all()
     for row, parameters in zip(range(0, len(X), 9), found, strict=True):
         kept = np.arange(len(X)) != row
         refit = clone(model).fit(X[kept], y[kept], **{name: weights[kept]})
-        expected = score_model(refit, X[kept], y[kept], weights[kept])
+        expected = score_model_at_optimum(refit, X[kept], y[kept], weights[kept])
         assert_allclose(parameters, expected.parameters, rtol=1e-6, atol=1e-7)
         last = refit[-1] if hasattr(refit, "steps") else refit
         own = np.atleast_2d(last.coef_).T
@@ -87,7 +90,7 @@ def test_balanced_classes_of_weighted_rows(kind, y):
     weights = np.random.default_rng(0).integers(1, 4, len(X)) ** 2.0
     how = {} if kind is RidgeClassifier else SHARP
     model = kind(class_weight="balanced", **how).fit(X, y, sample_weight=weights)
-    found = score_model(model, X, y, weights).parameters
+    found = score_model_at_optimum(model, X, y, weights).parameters
     assert_allclose(found[:-1], np.atleast_2d(model.coef_).T, rtol=0, atol=1e-4)
 
 
@@ -95,7 +98,7 @@ def test_balanced_classes_of_weighted_rows(kind, y):
 def test_weights_of_each_class_against_the_rest(class_weight):
     model = LinearSVC(class_weight=class_weight, C=0.1, **SHARP).fit(X, CLASSES)
     with pytest.raises(UnreadableModelError, match="class_weight"):
-        score_model(model, X, CLASSES, np.ones(len(X)))
+        score_model_at_optimum(model, X, CLASSES, np.ones(len(X)))
 
 
 NEW = "use_legacy_attributes" in signature(LogisticRegressionCV).parameters
@@ -114,11 +117,11 @@ def test_strengths_found_by_cross_validation():
     model.fit(X, CLASSES)
     expected = LogisticRegression(C=float(np.ravel(model.C_)[0]), **SHARP)
     expected.fit(X, CLASSES)
-    found = score_model(model, X, CLASSES, np.ones(len(X))).parameters
+    found = score_model_at_optimum(model, X, CLASSES, np.ones(len(X))).parameters
     assert_allclose(found[:-1], expected.coef_.T, rtol=0, atol=1e-4)
     model = cross_validated(1.0).set_params(tol=0.1).fit(X, CLASSES)
     with pytest.raises(UnreadableModelError, match="sum of squares"):
-        score_model(model, X, CLASSES, np.ones(len(X)))
+        score_model_at_optimum(model, X, CLASSES, np.ones(len(X)))
 
 
 def one_against_the_rest():
@@ -133,10 +136,10 @@ def one_against_the_rest():
 
 def test_one_against_the_rest_is_no_softmax():
     model = one_against_the_rest()
-    found = score_model(model, X, CLASSES, np.ones(len(X))).parameters
+    found = score_model_at_optimum(model, X, CLASSES, np.ones(len(X))).parameters
     assert_allclose(found[:-1], model.coef_.T, rtol=0, atol=1e-4)
     objective = read_objective(model)
-    found = objective.probabilities(objective.layers(X)[-1])
+    found = objective.probabilities(objective.activations(X)[-1])
     shares = 1 / (1 + np.exp(-model.decision_function(X)))
     assert_allclose(found, shares / shares.sum(axis=1, keepdims=True))
     other = LogisticRegression(**SHARP).fit(X, CLASSES == 1)
@@ -155,11 +158,11 @@ def test_one_against_the_rest_is_no_softmax():
 )
 def test_other_models(model):
     with pytest.raises(UnreadableModelError):
-        score_model(model.fit(X, CLASSES), X, CLASSES, np.ones(len(X)))
+        score_model_at_optimum(model.fit(X, CLASSES), X, CLASSES, np.ones(len(X)))
 
 
 def test_bounded_coefficients():
     """Where they are zero, the objective is not the smallest."""
     model = Ridge(positive=True).fit(X, -NUMBERS)
     with pytest.raises(UnreadableModelError, match="positive=True"):
-        score_model(model, X, -NUMBERS, np.ones(len(X)))
+        score_model_at_optimum(model, X, -NUMBERS, np.ones(len(X)))

@@ -39,7 +39,8 @@ class WeightsByCondition(NamedTuple):
     """Weights of rows at leaves, by the conditions of all leaves."""
 
     leaves: NDArray[np.intp]  # (n_leaves,)
-    inside: NDArray[np.float64]  # (n_leaves,): weight that meets all conditions
+    # (n_leaves,): weight that meets all conditions; zero in a tree of one leaf
+    inside: NDArray[np.float64]
     conditions: NDArray[np.integer]  # (n,): nodes that name conditions
     leaf: NDArray[np.intp]  # (n,): position of each condition's leaf in `leaves`
     # (n,): weight that meets all other conditions; zero for a player that is fixed
@@ -87,7 +88,7 @@ class LeafWeights:
         self._n_inner = int(widths[: len(nodes)].sum())
         self.size = int(widths[len(nodes) :].sum())
         self._leaf_starts = starts - self._n_inner
-        self._next_sets = _next_sets(ensemble, paths, nodes, starts, n_moved)
+        self._next_sets = _find_next_sets(ensemble, paths, nodes, starts, n_moved)
         roots = ensemble.roots
         self._roots = starts[roots[~ensemble.is_leaf[roots]]]
 
@@ -211,7 +212,7 @@ def _pop_sets(
     return np.concatenate(numbers), np.concatenate(counts)
 
 
-def _next_sets(
+def _find_next_sets(
     ensemble: TreeEnsemble,
     paths: TreePaths,
     nodes: NDArray[np.intp],
@@ -228,6 +229,8 @@ def _next_sets(
 
     Parameters
     ----------
+    ensemble, paths, n_moved : TreeEnsemble, TreePaths, int
+        As `LeafWeights` takes them.
     nodes : ndarray of shape (m,), intp
         All inner nodes, in the order of their sets.
     starts : ndarray of shape (n_nodes,), int32
