@@ -286,7 +286,7 @@ def write(app):
         large_figure(figure)
         figure.savefig(folder / "home.png")
         plt.close(figure)
-        for name, draw in globals().items():
+        for name, draw in list(globals().items()):
             if name.startswith("draw_"):
                 figure, ax = plt.subplots(layout="constrained")
                 draw(ax)
