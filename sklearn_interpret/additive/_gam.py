@@ -124,7 +124,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
     reml_: float | NDArray[np.float64] = field(init=False)
     n_iter_: int = field(init=False)
 
-    if TYPE_CHECKING:  # no fields, nor parameters for the type checker
+    if TYPE_CHECKING:  # attributes, which are no parameters
         _family: str = field(init=False)
         _link: str = field(init=False)
     _result_index = "term"

@@ -194,9 +194,8 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     models; it has intervals.
 
     A rare class or flag, and a rare flag as feature, need some tens of rows that have
-    both by chance. With fewer, the variance of the products is far too small, and all
-    but "hrt" reject too often: of 300 rows with 10 % each, up to 11 % at 5 %, and 4 %
-    at 0.1 %.
+    both by chance. With fewer, "gcm" and "pcm" estimate a variance that is far too
+    small, and reject too often.
 
     The check of the nuisance regressions regresses their residuals on the other
     features, with trees after the default nuisance (extremely randomised ones below

@@ -162,11 +162,15 @@ class ConditionalTests:
         """
         other_features = self._drop_columns(columns)
         target = self.residuals(self.outcomes, other_features)
+        feature = encode_columns(self.rows, columns)
+        is_determined = self._are_linear_in(feature, other_features).all()
         rng = np.random.default_rng(seed)
         statistics, shares = [], []
         checks: dict[str, Any] = {}
         for half in self._trained_halves:
-            direction = self._direction(half, columns, other_features, rng)
+            direction = np.zeros_like(half.predicted)
+            if not is_determined:
+                direction = self._direction(half, columns, other_features, rng)
             projected = self._direction_residuals(direction, other_features)
             test = ~half.is_trained
             products = (target.values * projected.values).sum(axis=1)[test]
@@ -209,9 +213,6 @@ class ConditionalTests:
         )
         residuals = self._direction_residuals(effect, other_features).values
         are_zero = _are_rounding_errors(residuals, half.predicted)
-        feature = encode_columns(self.rows, columns)
-        if self._are_linear_in(feature, other_features).all():
-            are_zero[:] = True
         return np.where(are_zero, 0.0, residuals / half.variance)
 
     def loco(self, columns: tuple[int, ...], seed: int) -> Finding:

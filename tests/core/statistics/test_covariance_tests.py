@@ -104,7 +104,7 @@ def test_combined_splits_reject_no_more_than_one_test(kind, n_splits):
             statistics.append((direction * tested).sum(axis=1) / length)
     statistics = np.reshape(statistics, (n_splits, 2, n_tables))
     pvalues = [combine_splits(statistics[:, :, i], np.inf)[1] for i in range(n_tables)]
-    for level in (0.05, 0.01, 0.001):
+    for level in (0.1, 0.05, 0.01, 0.001):
         n_rejected = np.sum(np.array(pvalues) < level)
         assert n_rejected <= binom.ppf(0.999, n_tables, level)
 
