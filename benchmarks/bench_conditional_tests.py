@@ -1,7 +1,7 @@
 """Conditional tests against hidimstat: false rejections, power, warnings and time.
 
 `level`: shares of p-values below 5 % for a feature that is not needed given the others,
-in fourteen designs; above 7 %, or above two standard errors of fewer runs, `DISAGREES`,
+in fifteen designs; above 7 %, or above two standard errors of fewer runs, `DISAGREES`,
 unless 90 % of the runs raise the warning of a weak nuisance.
 The peer's are those of conditional feature importance with boosted trees (a t-test over
 permutations). `power`: against the oracle, the same test with the true regressions
@@ -33,7 +33,8 @@ ALPHA, MOST, LEAST = 0.05, 0.07, 0.9
 SMOOTH = "linear", "square", "sine", "inter", "hetero", "heavy", "cat", "copies"
 # Surfaces over levels, and jumps.
 ROUGH = "site", "sites", "flag", "hour", "jump", "jumps"
-NULLS = (*SMOOTH, *ROUGH)
+# "rare": a rare class and a rare flag, which few rows or none have both.
+NULLS = (*SMOOTH, *ROUGH, "rare")
 # Of the first two columns: levels, which a frame has as categories.
 LEVELS = {"site": ["x0"], "sites": ["x0", "x1"]}
 TESTS = "pcm", "gcm", "hrt", "loco"
@@ -81,6 +82,10 @@ def null(name: str, rng: np.random.Generator, n: int) -> tuple[Any, np.ndarray]:
         frame[LEVELS.get(name, [])] = frame[LEVELS.get(name, [])].astype("category")
         return frame, mean + f
     Z = rng.normal(size=(n, 4))
+    if name == "rare":
+        shares = 0.04 * np.exp(0.5 * Z[:, :1].repeat(2, axis=1))
+        flags = (rng.uniform(size=(n, 2)) < shares).astype(float)
+        return np.column_stack([Z, flags[:, 0]]), flags[:, 1]
     e, f = rng.normal(size=(2, n))
     if name == "cat":
         Z[:, 0] = rng.integers(0, 4, n)
@@ -174,7 +179,7 @@ def one_null(
     except ImportError:
         theirs = np.nan
     # "hrt" does not redraw numbers and levels together.
-    of_hrt = None if name == "cat" or name in ROUGH[:4] else GROUPS
+    of_hrt = None if name in ("cat", *ROUGH[:4]) else GROUPS
     groups = [of_hrt if test == "hrt" else GROUPS for test in tests]
     ours = [
         tested(test, X, y, seed, feature_groups=given)

@@ -193,9 +193,10 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     "loco" is valid if both models are consistent, and otherwise tells about these
     models; it has intervals.
 
-    A rare class or flag, and a rare flag as feature, need some tens of rows that have
-    both by chance. With fewer, "gcm" and "pcm" estimate a variance that is far too
-    small, and reject too often.
+    Rows that have both a rare class and a rare flag may be missing by chance, and with
+    them nearly all the variance of the products of both errors. "gcm" and "pcm" take
+    the variance that independent errors have where that is larger, and then reject less
+    than their level.
 
     The check of the nuisance regressions regresses their residuals on the other
     features, with trees after the default nuisance (extremely randomised ones below

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
 # Estimated variances below this share of their mean count as this share: the direction
-# of the projected test is divided by them. Chosen by hand.
+# of the projected test is divided by variances. Chosen by hand.
 _LEAST_VARIANCE = 0.1
 # Rows whose values of a feature a direction of the projected test compares with a row's
 # own. Chosen by hand: each takes predictions of all rows, and the mean over directions
@@ -138,10 +138,14 @@ class ConditionalTests:
         other_features = self._drop_columns(columns)
         target = self.residuals(self.outcomes, other_features)
         feature = self.residuals(encode_columns(self.rows, columns), other_features)
+        variances = self._null_variances(target, other_features)
         statistic, pvalue = generalised_covariance_test(
             _column_products(target.values, feature.values),
             _column_products(target.held_out, feature.held_out),
             self.weights,
+            np.average(
+                _column_products(variances, feature.held_out**2), 0, self.weights
+            ),
         )
         root_weights = np.sqrt(self.weights)[:, None]
         slopes = np.linalg.lstsq(
@@ -162,6 +166,7 @@ class ConditionalTests:
         """
         other_features = self._drop_columns(columns)
         target = self.residuals(self.outcomes, other_features)
+        variances = self._null_variances(target, other_features)
         feature = encode_columns(self.rows, columns)
         is_determined = self._are_linear_in(feature, other_features).all()
         rng = np.random.default_rng(seed)
@@ -176,7 +181,14 @@ class ConditionalTests:
             products = (target.values * projected.values).sum(axis=1)[test]
             held_out_products = (target.held_out * projected.held_out).sum(axis=1)[test]
             weights = self.weights[test]
-            statistics.append(one_sided_test(products, weights, held_out_products)[0])
+            null_variances = (variances * projected.held_out**2).sum(axis=1)[test]
+            statistic, _ = one_sided_test(
+                products,
+                weights,
+                held_out_products,
+                np.average(null_variances, weights=weights),
+            )
+            statistics.append(statistic)
             sums_of_squares = [
                 weights @ (residuals.values[test] ** 2).sum(axis=1)
                 for residuals in (target, projected)
@@ -402,14 +414,29 @@ class ConditionalTests:
         predicted = self.learner.predict_numbers(model, self.rows)
         squares = (self.outcomes - predicted) ** 2
         learner = self.nuisance(squares)
-        variance = learner.predict_numbers(
-            learner.fit_rows(self.rows, train), self.rows
+        variances = _bound_variances(
+            learner.predict_numbers(learner.fit_rows(self.rows, train), self.rows),
+            squares[train],
+            self.weights[train],
         )
-        mean = np.average(squares[train], axis=0, weights=self.weights[train])
-        smallest = np.where(mean > 0, _LEAST_VARIANCE * mean, 1.0)
-        return _TrainedHalf(
-            is_trained, model, predicted, np.maximum(variance, smallest)
-        )
+        variances[:, ~variances.any(axis=0)] = 1.0  # directions are divided by them
+        return _TrainedHalf(is_trained, model, predicted, variances)
+
+    def _null_variances(
+        self, target: Residuals, other_features: Rows
+    ) -> NDArray[np.float64]:
+        """Variances (n, q) of the target's residuals given the other features.
+
+        Squares of residuals themselves would not show the variance of a rare class
+        where a rare flag is set, if no row has both.
+        """
+        squares = target.held_out**2
+        learner = self.nuisance(squares)
+        if self.nuisance.model is None:
+            variances, _ = learner.predict_in_sample(other_features)
+        else:
+            variances = learner.predict_held_out(other_features, self.folds)
+        return _bound_variances(variances, squares, self.weights)
 
     def _predict_with_donor(
         self, model: Any, donor: int, columns: tuple[int, ...]
@@ -429,6 +456,16 @@ class ConditionalTests:
         """Held-out squared errors, summed over outputs: (n_rows,)."""
         predictions = self.learner.predict_held_out(rows, self.folds)
         return ((self.outcomes - predictions) ** 2).sum(axis=1)
+
+
+def _bound_variances(
+    variances: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Estimated variances (n, q), not far below the mean of some squares."""
+    mean = np.average(squares, axis=0, weights=weights)
+    return np.maximum(variances, _LEAST_VARIANCE * mean)
 
 
 def _are_rounding_errors(

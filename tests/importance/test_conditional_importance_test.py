@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.stats import kstest, t, ttest_1samp
+from scipy.stats import kstest, t
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
@@ -110,15 +110,29 @@ def held_out_residuals(others, target, parts):
     return target - cross_val_predict(LinearRegression(), others, target, cv=cv)
 
 
+def null_variances(others, residuals, parts):
+    """Variances of residuals of the target, given the other features."""
+    squares = residuals**2
+    predicted = squares - held_out_residuals(others, squares, parts)
+    return np.maximum(predicted, 0.1 * squares.mean())
+
+
+def student_statistic(products, bound):
+    """Student's, with a variance of the products that is not below a bound."""
+    variance = max(products.var(ddof=1), bound)
+    return products.mean() / np.sqrt(variance / len(products))
+
+
 def test_gcm_by_cross_val_predict(no_checks):
     found = quick("gcm").fit(X, Y)
     rows, y, parts, *_ = drawn(X, Y)
     for j in range(3):
         others = np.delete(rows, j, axis=1)
         of_y, of_x = (held_out_residuals(others, t, parts) for t in (y, rows[:, j]))
-        expected = ttest_1samp(of_y * of_x, 0)
-        assert_allclose(found.pvalues_[j], expected.pvalue)
-        assert_allclose(found.statistics_[j], expected.statistic**2)
+        bound = (null_variances(others, of_y, parts) * of_x**2).mean()
+        expected = student_statistic(of_y * of_x, bound)
+        assert_allclose(found.pvalues_[j], 2 * t.sf(abs(expected), len(y) - 1))
+        assert_allclose(found.statistics_[j], expected**2)
         share = (of_y @ of_x) ** 2 / (of_y @ of_y) / (of_x @ of_x)
         assert_allclose(found.importances_[j], share)
         scores = [1 - r.var() / t.var() for r, t in ((of_y, y), (of_x, rows[:, j]))]
@@ -142,10 +156,13 @@ def test_pcm_by_a_plain_loop(no_checks):
                 moved[:, j] = rows[donor, j]
                 effect = effect - model.predict(moved) / 2
             direction = held_out_residuals(others, effect, parts) / variance
-            left = held_out_residuals(others, y, parts)[~half]
+            left = held_out_residuals(others, y, parts)
+            bounds = null_variances(others, left, parts)[~half]
+            left = left[~half]
             projected = held_out_residuals(others, direction, parts)[~half]
             products = left * projected
-            statistics.append(ttest_1samp(products, 0).statistic)
+            bound = (bounds * projected**2).mean()
+            statistics.append(student_statistic(products, bound))
             squares = left @ left * (projected @ projected)
             shares.append(max(products.sum(), 0) ** 2 / squares)
         expected = np.mean(statistics) / np.sqrt(2 / np.pi + (1 - 2 / np.pi) / 2)

@@ -12,6 +12,7 @@ def generalised_covariance_test(
     products: NDArray[np.float64],
     held_out: NDArray[np.float64],
     weights: NDArray[np.float64],
+    least_variances: NDArray[np.float64] | float = 0.0,
 ) -> tuple[float, float]:
     """Generalised covariance measure (Shah & Peters 2020, section 3) of some products.
 
@@ -28,6 +29,10 @@ def generalised_covariance_test(
         determines its own prediction (as HC3 of MacKinnon & White 1985).
     weights : ndarray of shape (n_rows,)
         Weights of the rows, which count as repeated rows.
+    least_variances : ndarray of shape (q,) or float, default=0.0
+        Lower bounds of the products' variances: what they are if the residuals are
+        independent. Products of a rare class and a rare flag may lack the few rows that
+        have both, and with them nearly all of their variance.
 
     Returns
     -------
@@ -41,8 +46,11 @@ def generalised_covariance_test(
     scale = np.where(largest > 0, largest, 1.0)
     means = weights @ products / total / scale
     deviations = (held_out - weights @ held_out / total) / scale
-    covariance = deviations.T @ (deviations * weights[:, None])
-    variances, directions = np.linalg.eigh(covariance / max(total - 1, 1.0))
+    covariance = deviations.T @ (deviations * weights[:, None]) / max(total - 1, 1.0)
+    sample_variances = np.diag(covariance)
+    bounded = np.maximum(sample_variances, least_variances / scale**2)
+    means *= np.sqrt(sample_variances / np.where(bounded > 0, bounded, 1.0))
+    variances, directions = np.linalg.eigh(covariance)
     is_varying = variances > _NEGLIGIBLE * max(variances[-1], 0.0)
     n_varying = is_varying.sum()
     if not 0 < n_varying < total:
@@ -58,10 +66,12 @@ def one_sided_test(
     products: NDArray[np.float64],
     weights: NDArray[np.float64],
     held_out: NDArray[np.float64] | None = None,
+    least_variance: float = 0.0,
 ) -> tuple[float, float]:
     """Student's statistic of the mean of products (n_rows,), and its upper p-value.
 
-    The variance is that of the held-out products, as in `generalised_covariance_test`.
+    The variance is that of the held-out products, or `least_variance` if that is
+    larger, as in `generalised_covariance_test`.
     """
     total = weights.sum()
     mean = weights @ products / total
@@ -69,7 +79,8 @@ def one_sided_test(
     squares = weights @ (held_out - weights @ held_out / total) ** 2
     if not (squares > 0 and total > 1):
         return 0.0, 1.0
-    statistic = float(mean / np.sqrt(squares / (total - 1) / total))
+    variance = max(squares / (total - 1), least_variance)
+    statistic = float(mean / np.sqrt(variance / total))
     return statistic, float(t.sf(statistic, total - 1))
 
 

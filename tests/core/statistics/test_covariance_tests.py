@@ -37,6 +37,38 @@ def test_pvalues_are_uniform_without_dependence(q):
     assert kstest([pvalue for _, pvalue in found], "uniform").pvalue > 0.01
 
 
+@pytest.mark.parametrize(
+    "n, class_share, flag_share", [(300, 0.05, 0.05), (1000, 0.02, 0.01)]
+)
+def test_rare_classes_and_flags_without_a_common_row(n, class_share, flag_share):
+    """Without the bound, 48 % and 79 % of these true hypotheses are rejected."""
+    rng = np.random.default_rng(0)
+    pvalues = []
+    for _ in range(400):
+        residuals = (rng.random((2, n)) < [[class_share], [flag_share]]) + 0.0
+        residuals -= residuals.mean(axis=1, keepdims=True)
+        products = residuals.prod(axis=0)[:, None]
+        bound = residuals.var(axis=1).prod()
+        pvalues.append(
+            generalised_covariance_test(products, products, np.ones(n), bound)[1]
+        )
+    assert np.mean(np.array(pvalues) < 0.05) <= 0.05
+
+
+def test_a_bound_replaces_smaller_variances_only():
+    products = np.random.default_rng(0).normal(0.1, 1, size=(100, 2))
+    variances, ones = products.var(axis=0, ddof=1), np.ones(100)
+    assert _test(products, ones) == generalised_covariance_test(
+        products, products, ones, variances
+    )
+    first = products[:, :1]
+    statistic, _ = _test(first, ones)
+    bounded, _ = generalised_covariance_test(first, first, ones, 4 * variances[0])
+    assert_allclose(4 * bounded, statistic)
+    upper, _ = one_sided_test(products[:, 0], ones, None, 4 * variances[0])
+    assert_allclose(4 * upper**2, statistic)
+
+
 @pytest.mark.parametrize("n", [2, 3, 200])
 def test_one_product_is_tested_by_student(n):
     products = np.random.default_rng(0).normal(0.1, 1, size=n)
@@ -103,7 +135,10 @@ def test_combined_splits_reject_no_more_than_one_test(kind, n_splits):
             length = np.linalg.norm(direction, axis=1)
             statistics.append((direction * tested).sum(axis=1) / length)
     statistics = np.reshape(statistics, (n_splits, 2, n_tables))
-    pvalues = [combine_splits(statistics[:, :, i], np.inf)[1] for i in range(n_tables)]
+    # P-values fall with the mean: those of the other tables are larger.
+    largest_means = np.argsort(statistics.mean(axis=(0, 1)))[-n_tables // 7 :]
+    pvalues = [combine_splits(statistics[:, :, i], np.inf)[1] for i in largest_means]
+    assert max(pvalues) > 0.1
     for level in (0.1, 0.05, 0.01, 0.001):
         n_rejected = np.sum(np.array(pvalues) < level)
         assert n_rejected <= binom.ppf(0.999, n_tables, level)
