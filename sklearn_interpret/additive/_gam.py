@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.additive.fitting import AdditiveFit
     from sklearn_interpret._core.additive.gram import Bins
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret.additive._pair_search import PairSearch
 
 # Names of linear predictors, by link.
 RESPONSES = {
@@ -101,6 +102,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
     by: dict[Any, Any] | None = None
     periods: dict[Any, float] | None = None
     monotonic_cst: dict[Any, int] | None = None
+    interactions: str | int | list[Any] | None = None
     offset: int | str | None = None
     smoothing: str | float = "reml"
     shrinkage: bool = True
@@ -123,6 +125,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
     deviance_explained_: float | NDArray[np.float64] = field(init=False)
     reml_: float | NDArray[np.float64] = field(init=False)
     n_iter_: int = field(init=False)
+    interaction_pairs_: list[tuple[int, int]] = field(init=False)
+    interaction_pvalues_: NDArray[np.float64] = field(init=False)
 
     if TYPE_CHECKING:  # attributes, which are no parameters
         _family: str = field(init=False)
@@ -135,6 +139,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
         "by": [dict, None],
         "periods": [dict, None],
         "monotonic_cst": [dict, None],
+        "interactions": [
+            StrOptions({"auto"}),
+            Interval(Integral, 0, None, closed="left"),
+            list,
+            None,
+        ],
         "offset": [str, Integral, None],
         "smoothing": [
             StrOptions({"reml", "gcv"}),
@@ -205,11 +215,25 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self._offset, self._names = reader.offset, list(sample.rows.names)
         quantiles = reader.quantiles(observed.summaries)
         sample = sample.with_values_and_levels(quantiles, (), most_distinct=1)
-        terms, bins = reader.terms(observed.summaries, sample)
-        signs = self._monotonic_signs(sample.rows, terms)
-        labels = self._model_labels
-        coded = passes.map_rows(partial(code_rows, terms, bins, self._offset, labels))
-        self._fit_models(self._make_problems(coded, terms, bins), coded, signs)
+        search: PairSearch | None = None
+        self._searched_pairs: dict[tuple[int, int], float] = {}
+        while True:
+            terms, bins = reader.terms(observed.summaries, sample)
+            signs = self._monotonic_signs(sample.rows, terms)
+            labels = self._model_labels
+            code = partial(code_rows, terms, bins, self._offset, labels)
+            coded = passes.map_rows(code)
+            totals: Totals = coded.sum(partial(Totals.of_rows, terms))
+            problems = self._make_problems(coded, terms, bins, totals)
+            fits = [self._fit_problem(problem, signs) for problem in problems]
+            search = search or reader.pair_search(bins, totals.histograms)
+            most = reader.most_pairs - len(self._searched_pairs)
+            found = search.find(fits, coded, reader.pairs, most)
+            if not found:
+                break
+            self._searched_pairs |= found
+            reader.add_pairs(found)
+        self._set_fits(fits, coded)
 
     def _observe(self, passes: Passes, reader: TermReader) -> ObservedRows:
         """Results of the first pass, of at least two rows."""
@@ -226,10 +250,13 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return observed
 
     def _make_problems(
-        self, coded: Passes, terms: list[FittedTerm], bins: list[list[Bins]]
+        self,
+        coded: Passes,
+        terms: list[FittedTerm],
+        bins: list[list[Bins]],
+        totals: Totals,
     ) -> list[AdditiveProblem]:
         """The problem of each model; sets the centred terms."""
-        totals: Totals = coded.sum(partial(Totals.of_rows, terms))
         design = RoundedDesign([term.term for term in terms], bins, totals.histograms)
         centred = map(FittedTerm.with_centred_term, terms, design.terms, totals.extents)
         self._terms = list(centred)
@@ -255,15 +282,17 @@ class BaseGAM(TransformerMixin, BasePredictor):
             raise ValueError(f"y has no logarithm of its mean: {reason}.")
         return float(LINKS[self._link].of_mean(np.float64(mean)))
 
-    def _fit_models(
-        self, problems: list[AdditiveProblem], coded: Passes, signs: list[int]
-    ) -> None:
-        """Fit the model of each problem, and set the attributes."""
-        smoothing, separated, models = self.smoothing, set(), []
+    def _fit_problem(self, problem: AdditiveProblem, signs: list[int]) -> AdditiveFit:
+        """The fit of a problem."""
+        smoothing = self.smoothing
         if not isinstance(smoothing, str):
             smoothing = np.log(smoothing)
-        for problem in problems:
-            fit = fit_additive(problem, smoothing, signs, self.max_iter)
+        return fit_additive(problem, smoothing, signs, self.max_iter)
+
+    def _set_fits(self, fits: list[AdditiveFit], coded: Passes) -> None:
+        """Set the attributes, from the fit of each model."""
+        separated, models = set(), []
+        for fit in fits:
             tests, uninformed = term_tests(fit, self._term_slices(), self.max_iter)
             if uninformed:
                 separated |= set(separated_terms(fit))
@@ -310,6 +339,14 @@ class BaseGAM(TransformerMixin, BasePredictor):
             values = [result[name] for result in results]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.term_names_ = self._term_names(self._names)
+        self.interaction_pairs_, pvalues = [], []
+        term_pvalues = np.atleast_2d(self.pvalues_).min(axis=0)
+        for term, pvalue in zip(self._terms, term_pvalues, strict=True):
+            if term.kind == "tensor":
+                pair = term.columns[0].position, term.columns[1].position
+                self.interaction_pairs_.append(pair)
+                pvalues.append(self._searched_pairs.get(pair, pvalue))
+        self.interaction_pvalues_ = np.array(pvalues)
         self.n_iter_ = max(model.fit.n_iter for model in models)
 
     def _model_attributes(self, model: FittedModel) -> dict[str, Any]:

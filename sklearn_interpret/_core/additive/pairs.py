@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import add
@@ -52,9 +52,9 @@ class Groups(NamedTuple):
         middles = np.cumsum(weights) - weights / 2
         shares = middles / (weights.sum() or 1.0)
         groups = np.append((_N_GROUPS[-1] * shares).astype(int), [_N_GROUPS[-1]])
-        groups, n_groupings = groups[: len(counts)], _N_GROUPS
+        groups, n_groupings = groups[: len(counts)], list(_N_GROUPS)
         if is_level or np.count_nonzero(weights) <= MAX_LEVELS:
-            groups, n_groupings = np.arange(len(counts)), (_N_GROUPS[-1],)
+            groups, n_groupings = np.arange(len(counts)), [_N_GROUPS[-1]]
         distinct = np.unique(groups[counts > 0])
         starts = [
             np.unique(distinct * n // _N_GROUPS[-1], return_index=True)[1]
@@ -86,8 +86,8 @@ class PairSums:
     @classmethod
     def of_rows(
         cls,
-        codes: Sequence[NDArray[np.intp]],
-        sizes: Sequence[int],
+        codes: Mapping[int, NDArray[np.intp]],
+        groups: Mapping[int, Groups],
         pairs: Sequence[tuple[int, int]],
         residuals: _Array,
         weights: _Array,
@@ -95,12 +95,14 @@ class PairSums:
     ) -> PairSums:
         """The sums of rows, from the group of each row in each column."""
         weighted = weights * residuals
-        counts, sums = [], []
+        counts: list[_Array] = []
+        sums: list[_Array] = []
         for i, j in pairs:
-            cells, shape = codes[i] * sizes[j] + codes[j], (sizes[i], sizes[j])
+            shape = len(groups[i].starts[-1]), len(groups[j].starts[-1])
+            cells = codes[i] * shape[1] + codes[j]
             for values, tables in ((weights, counts), (weighted, sums)):
                 table = np.bincount(cells, values, shape[0] * shape[1])
-                tables.append(table.reshape(shape))
+                tables.append(table.reshape(shape).astype(np.float64, copy=False))
         return cls(counts, sums, float(weighted @ residuals), n_rows)
 
     def __add__(self, second: PairSums) -> PairSums:
@@ -119,18 +121,15 @@ class PairSums:
         It is corrected for how many these are. Values above `level` may be 1.
         """
         n_groupings = max(len(first.starts), len(second.starts))
-        counts, sums = self.counts[position], self.sums[position]
         pvalues = []
         for k in range(n_groupings):
-            starts = [groups.starts[k % len(groups.starts)] for groups in (first, second)]
-            cells = (_merge(table, *starts) for table in (counts, sums))
-            pvalues.append(_cells_pvalue(*cells, self.square, self.n_rows, level))
+            starts = [group.starts[k % len(group.starts)] for group in (first, second)]
+            counts, sums = (
+                np.add.reduceat(np.add.reduceat(cells, starts[0]), starts[1], axis=1)
+                for cells in (self.counts[position], self.sums[position])
+            )
+            pvalues.append(_cells_pvalue(counts, sums, self.square, self.n_rows, level))
         return n_groupings * min(pvalues)
-
-
-def _merge(table: _Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> _Array:
-    """Sums of neighbouring rows and columns, which start at these positions."""
-    return np.add.reduceat(np.add.reduceat(table, rows, axis=0), columns, axis=1)
 
 
 def interacting_pairs(
@@ -180,23 +179,22 @@ def interacting_pairs(
     >>> interacting_pairs(X, numbers, residuals, np.ones(300), most=3, level=0.01)
     [(1, 3)]
     """
-    groups, codes = [], []
-    for values, is_level in zip(columns.T, are_levels, strict=True):
+    groups, codes = {}, {}
+    for j, (values, is_level) in enumerate(zip(columns.T, are_levels, strict=True)):
         distinct, positions = np.unique(values, return_inverse=True)
-        counts = np.bincount(positions, weights, len(distinct))
-        groups.append(Groups.of_counts(counts, is_level, bool(np.isnan(distinct[-1]))))
-        codes.append(groups[-1].of_values[positions])
-    all_pairs = list(combinations(range(len(groups)), 2))
+        counts = np.bincount(positions, weights, len(distinct)).astype(np.float64)
+        groups[j] = Groups.of_counts(counts, is_level, bool(np.isnan(distinct[-1])))
+        codes[j] = groups[j].of_values[positions]
+    all_pairs = list(combinations(groups, 2))
     pairs = [pair for pair in all_pairs if pair not in skip]
-    sizes = [len(group.starts[-1]) for group in groups]
-    sums = PairSums.of_rows(codes, sizes, pairs, residuals, weights, weights.sum())
+    sums = PairSums.of_rows(codes, groups, pairs, residuals, weights, weights.sum())
     found = clearest_pairs(sums, groups, pairs, level / max(len(all_pairs), 1))
     return [pair for pair, _ in found[:most]]
 
 
 def clearest_pairs(
     sums: PairSums,
-    groups: Sequence[Groups],
+    groups: Mapping[int, Groups],
     pairs: Sequence[tuple[int, int]],
     level: float,
 ) -> list[tuple[tuple[int, int], float]]:

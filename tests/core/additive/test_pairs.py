@@ -7,13 +7,14 @@ from scipy import stats
 
 from sklearn_interpret._core.additive.pairs import Groups, PairSums, interacting_pairs
 
+
 def interaction_pvalue(first, second, residuals, level=1.0):
     """P-value of the interaction of two columns of levels."""
-    groups = [Groups.of_counts(np.bincount(c), True, False) for c in (first, second)]
-    codes = [g.of_values[c] for g, c in zip(groups, (first, second), strict=True)]
-    sizes = [len(g.starts[-1]) for g in groups]
-    ones = np.ones(len(residuals))
-    sums = PairSums.of_rows(codes, sizes, [(0, 1)], residuals, ones, len(ones))
+    columns, ones = (first, second), np.ones(len(residuals))
+    groups = [Groups.of_counts(np.bincount(codes), True, False) for codes in columns]
+    codes = {j: groups[j].of_values[column] for j, column in enumerate(columns)}
+    by_column = dict(enumerate(groups))
+    sums = PairSums.of_rows(codes, by_column, [(0, 1)], residuals, ones, len(ones))
     return sums.pvalue(0, *groups, level)
 
 
