@@ -8,10 +8,11 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sklearn_interpret._core.additive.pairs import Groups, PairSums, clearest_pairs
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from sklearn_interpret._core.additive.fitting import AdditiveFit, Likelihood
@@ -84,9 +85,11 @@ def _pair_sums(
     """Sums of the working residuals of some rows in the cells of pairs."""
     target_rows = rows.with_design(design)
     residuals, weights = likelihood.working_residuals(coefficients, target_rows)
-    n_rows = len(residuals) if likelihood.trials else rows.weights.sum()
+    copies = np.ones_like(weights) if likelihood.trials else rows.weights
     codes = {
         j: groups.of_values[rows.terms[search.terms[j]].codes[-1]]
         for j, groups in search.groups.items()
     }
-    return PairSums.of_rows(codes, search.groups, pairs, residuals, weights, n_rows)
+    dispersion = likelihood.family.dispersion or 0.0
+    given = residuals, weights, copies, dispersion
+    return PairSums.of_rows(codes, search.groups, pairs, *given)

@@ -20,9 +20,10 @@ _Array = NDArray[np.float64]
 # Numbers of groups of a column, each of which divides the next: few show wide surfaces
 # in few rows, many narrow ones.
 _N_GROUPS = 3, 6, 12
-# Fewest rows of a cell, on average: with fewer, outliers that are alone in their cell
-# make F statistics too large.
-_ROWS_PER_CELL = 4
+# Fewest rows of a cell, on average, of residuals up to this kurtosis (normal ones have
+# 3), and proportionally more of others: with fewer, outliers that are alone in their
+# cell make F statistics too large.
+_ROWS_PER_CELL, _KURTOSIS = 4, 6
 # Eigenvalues below this share of the largest are zero.
 _NEGLIGIBLE = 1e-9
 
@@ -72,16 +73,21 @@ class PairSums:
     ----------
     counts, sums : list of ndarray of shape (n_groups, n_groups_2)
         Weights, and weighted residuals, of the rows in each cell of each pair.
-    square : float
-        Weighted sum of squared residuals.
+    square, fourth_power : float
+        Sums over the rows of squared and of fourth powers of standardised residuals.
     n_rows : float
         Number of rows.
+    dispersion : float
+        Variance of standardised residuals where it is known, else zero: they vary less
+        about a fit that penalties keep from separating classes.
     """
 
     counts: list[_Array]
     sums: list[_Array]
     square: float
+    fourth_power: float
     n_rows: float
+    dispersion: float
 
     @classmethod
     def of_rows(
@@ -91,9 +97,14 @@ class PairSums:
         pairs: Sequence[tuple[int, int]],
         residuals: _Array,
         weights: _Array,
-        n_rows: float,
+        copies: _Array,
+        dispersion: float = 0.0,
     ) -> PairSums:
-        """The sums of rows, from the group of each row in each column."""
+        """The sums of rows, from the group of each row in each column.
+
+        `copies` (n_rows,) is how many rows each stands for; `weights` are products with
+        the weights of single rows.
+        """
         weighted = weights * residuals
         counts: list[_Array] = []
         sums: list[_Array] = []
@@ -103,14 +114,19 @@ class PairSums:
             for values, tables in ((weights, counts), (weighted, sums)):
                 table = np.bincount(cells, values, shape[0] * shape[1])
                 tables.append(table.reshape(shape).astype(np.float64, copy=False))
-        return cls(counts, sums, float(weighted @ residuals), n_rows)
+        squares = weighted * residuals
+        fourth_power = float((squares**2 / copies).sum())
+        square, n_rows = float(squares.sum()), float(copies.sum())
+        return cls(counts, sums, square, fourth_power, n_rows, dispersion)
 
     def __add__(self, second: PairSums) -> PairSums:
         return PairSums(
             list(map(add, self.counts, second.counts)),
             list(map(add, self.sums, second.sums)),
             self.square + second.square,
+            self.fourth_power + second.fourth_power,
             self.n_rows + second.n_rows,
+            self.dispersion,
         )
 
     def pvalue(
@@ -128,8 +144,33 @@ class PairSums:
                 np.add.reduceat(np.add.reduceat(cells, starts[0]), starts[1], axis=1)
                 for cells in (self.counts[position], self.sums[position])
             )
-            pvalues.append(_cells_pvalue(counts, sums, self.square, self.n_rows, level))
+            pvalues.append(self._cells_pvalue(counts, sums, level))
         return n_groupings * min(pvalues)
+
+    def _cells_pvalue(self, counts: _Array, sums: _Array, level: float) -> float:
+        """P-value of the interaction in the cells of two columns, up to `level`.
+
+        If a lower bound of it is above `level`, or rows are too few, the result is 1.
+        """
+        filled = counts > 0
+        n_cells = np.count_nonzero(filled)
+        kurtosis = self.n_rows * self.fourth_power / (self.square**2 or 1.0)
+        if self.n_rows < _ROWS_PER_CELL * max(kurtosis / _KURTOSIS, 1.0) * n_cells:
+            return 1.0
+        residual_dof = self.n_rows - n_cells
+        squares = (sums[filled] ** 2 / counts[filled]).sum()
+        within = max(self.square - squares, np.finfo(float).eps * self.square)
+        scale = max(within / residual_dof, self.dispersion)
+        # Without the effects of rows and columns the squares are at least as large, and
+        # the interaction has at least these degrees of freedom: a lower bound of the
+        # p-value, which spares most pairs the least squares problem.
+        dof = max(n_cells - sum(counts.shape) + 1, 1)
+        if not scale > 0 or fdtrc(dof, residual_dof, squares / dof / scale) > level:
+            return 1.0
+        between, dof = _interaction_squares(counts, sums)
+        if dof < 1 or not between > 0:
+            return 1.0
+        return float(fdtrc(dof, residual_dof, between / dof / scale))
 
 
 def interacting_pairs(
@@ -187,7 +228,7 @@ def interacting_pairs(
         codes[j] = groups[j].of_values[positions]
     all_pairs = list(combinations(groups, 2))
     pairs = [pair for pair in all_pairs if pair not in skip]
-    sums = PairSums.of_rows(codes, groups, pairs, residuals, weights, weights.sum())
+    sums = PairSums.of_rows(codes, groups, pairs, residuals, weights, weights)
     found = clearest_pairs(sums, groups, pairs, level / max(len(all_pairs), 1))
     return [pair for pair, _ in found[:most]]
 
@@ -207,27 +248,9 @@ def clearest_pairs(
     return sorted(clear, key=lambda found: found[1])
 
 
-def _cells_pvalue(
-    counts: _Array, sums: _Array, total: float, n_rows: float, level: float
-) -> float:
-    """P-value of the interaction in the cells of two columns of groups, up to `level`.
-
-    `total` is the weighted sum of the squared residuals of all rows. If a lower bound
-    of the p-value is above `level`, the result is 1.
-    """
+def _interaction_squares(counts: _Array, sums: _Array) -> tuple[float, int]:
+    """Sum of squares between cells without effects of rows and columns, and its dof."""
     filled = counts > 0
-    residual_dof = n_rows - filled.sum()
-    if residual_dof < (_ROWS_PER_CELL - 1) * filled.sum():
-        return 1.0
-    squares = (sums[filled] ** 2 / counts[filled]).sum()
-    within = max(total - squares, np.finfo(float).eps * total)
-    # Without the effects of rows and columns the squares are at least as large, and the
-    # interaction has at least these degrees of freedom: a lower bound of the p-value,
-    # which spares most pairs the least squares problem.
-    dof = max(filled.sum() - sum(counts.shape) + 1, 1)
-    scale = within / residual_dof
-    if not scale > 0 or fdtrc(dof, residual_dof, squares / dof / scale) > level:
-        return 1.0
     if counts.shape[0] < counts.shape[1]:
         counts, sums, filled = counts.T, sums.T, filled.T
     # Least squares effects of rows and columns; the effects of rows are eliminated.
@@ -241,7 +264,4 @@ def _cells_pvalue(
     row_effects = (sums - counts * column_effects).sum(axis=1) / row_counts
     interactions = sums - counts * (row_effects[:, None] + column_effects)
     between = (interactions[filled] ** 2 / counts[filled]).sum()
-    dof = filled.sum() - len(counts) - used.sum()
-    if dof < 1 or not between > 0:
-        return 1.0
-    return float(fdtrc(dof, residual_dof, between / dof / scale))
+    return between, filled.sum() - len(counts) - used.sum()

@@ -14,7 +14,7 @@ def interaction_pvalue(first, second, residuals, level=1.0):
     groups = [Groups.of_counts(np.bincount(codes), True, False) for codes in columns]
     codes = {j: groups[j].of_values[column] for j, column in enumerate(columns)}
     by_column = dict(enumerate(groups))
-    sums = PairSums.of_rows(codes, by_column, [(0, 1)], residuals, ones, len(ones))
+    sums = PairSums.of_rows(codes, by_column, [(0, 1)], residuals, ones, ones)
     return sums.pvalue(0, *groups, level)
 
 
