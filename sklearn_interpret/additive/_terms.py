@@ -7,7 +7,7 @@ for each function of one or two columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from numbers import Integral, Real
@@ -587,6 +587,16 @@ class TermReader:
         """Add a term for each pair of features."""
         self.entries += [(pair, "tensor") for pair in pairs]
 
+    def remove_pairs(self, pairs: Collection[Pair]) -> None:
+        """Remove the terms of pairs."""
+        self.entries = [entry for entry in self.entries if entry[0] not in pairs]
+
+    @property
+    def is_search(self) -> bool:
+        """Whether pairs are searched."""
+        interactions = self.parameters.interactions
+        return interactions is not None and not isinstance(interactions, list)
+
     @property
     def most_pairs(self) -> int:
         """Most pairs that a search may add."""
@@ -601,9 +611,7 @@ class TermReader:
         `bins` and `histograms` are those of all terms.
         """
         terms, groups = {}, {}
-        interactions = self.parameters.interactions
-        is_search = interactions is not None and not isinstance(interactions, list)
-        for k, (entry, _) in enumerate(self.entries if is_search else ()):
+        for k, (entry, _) in enumerate(self.entries if self.is_search else ()):
             j, kind = entry[0], self.kinds.get(entry[0])
             if len(entry) == 1 and kind != "linear" and j not in self._by:
                 has_missing = getattr(bins[k][0].basis, "missing", False)
@@ -750,7 +758,10 @@ class TermReader:
             for j, kind in self._columns_of(entry):
                 if kind == "spline":
                     n_splines = self._n_splines_of(entry, (j, kind), summaries)
-                    shares = _shares_below_breaks(n_splines)
+                    numbers = [n_splines]
+                    if self.is_search:  # in a pair, a column may have fewer splines
+                        numbers += range(_MOST_SPLINES_OF_PAIR, n_splines)
+                    shares = np.concatenate(list(map(_shares_below_breaks, numbers)))
                     quantiles[j] = np.union1d(quantiles.get(j, ()), shares)
         return quantiles
 
