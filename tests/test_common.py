@@ -171,14 +171,17 @@ def _few_candidates():
     """Rule ensembles try few and large penalties, and patches few starts.
 
     No check is about how close the best one is. Nor about how well nuisance regressions
-    are checked: few trees do that.
+    are checked, or how exact a stability is: few trees and two rows do that.
     """
     nuisance = "sklearn_interpret.importance._nuisance"
+    surrogates = "sklearn_interpret.surrogates._base"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sklearn_interpret.rules._lasso._N_PENALTIES", 5)
         patch.setattr("sklearn_interpret.rules._lasso._LAST_SHARE", 0.02)
         patch.setattr("sklearn_interpret.adversarial._adversarial_patch._N_SCREENED", 4)
         patch.setattr(f"{nuisance}._MOST_COLUMNS", 0)
+        patch.setattr(f"{surrogates}._N_REDRAWN_ROWS", 2)
+        patch.setattr(f"{surrogates}._N_REDRAWS", 2)
         patch.setitem(import_module(nuisance)._RANDOM_TREES, "n_estimators", 1)
         yield
 
