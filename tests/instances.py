@@ -216,7 +216,7 @@ EFFECTS = {
         {"features": [2, (1, 2)], "grid_resolution": 3, "subsample": 30},
     ],
     effects.IndividualConditionalExpectation: [
-        {"grid_resolution": 5},
+        {"grid_resolution": 3},
         {"features": [0, (1, 3)], "grid_resolution": 4, "center": "start"},
         {"features": [0], "derivative": True, "center": {0: 0.25}},
     ],

@@ -109,12 +109,15 @@ def with_checks_of_scikit_learn(estimators):
 # Costly checks of scikit-learn whose promise is one of our checks, too.
 OF_OURS = {
     "check_classifier_data_not_an_array",
+    "check_dict_unchanged",
     "check_estimator_sparse_array",
     "check_estimator_sparse_matrix",
+    "check_estimators_overwrite_params",
     "check_estimators_pickle",
     "check_fit_idempotent",
     "check_methods_sample_order_invariance",
     "check_methods_subset_invariance",
+    "check_readonly_memmap_input",
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
     "check_transformer_data_not_an_array",
