@@ -703,7 +703,7 @@ def models(inspector_class):
         # scikit-learn's check of a `max_iter` fits the model too.
         more_steps = {"max_iter": 1000} if inspector_class in COUNTERFACTUALS else {}
         return [
-            DecisionTreeRegressor(max_depth=2, random_state=0),
+            DecisionTreeRegressor(max_depth=3, random_state=0),
             LogisticRegression(**more_steps),
         ]
     if inspector_class in OF_PAIRS:
