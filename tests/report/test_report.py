@@ -72,8 +72,8 @@ def test_importance_names_what_matters():
 @pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("seed", range(3))
 def test_importance_of_noise_names_no_feature(seed):
-    # Of thirty columns of noise one often has an interval above zero.
-    table = np.random.default_rng(seed).normal(size=(120, 31))
+    # Of fifteen columns of noise one often has an interval above zero.
+    table = np.random.default_rng(seed).normal(size=(120, 16))
     X = pd.DataFrame(table[:, 1:]).add_prefix("x")
     found = section(LinearRegression(), X, table[:, 0], "importance")
     assert "x" not in found.summary.replace("expla", "")
@@ -99,7 +99,7 @@ def test_effects_have_a_direction():
 
 
 def test_effects_differ_between_regions():
-    X = numbers(300)
+    X = numbers(150, 2)
     y = np.where(X["b"] > 0, 2, -2) * X["a"]
     model = DecisionTreeRegressor(min_samples_leaf=10, random_state=0)
     found = section(model, X, y, "effects")
@@ -107,7 +107,7 @@ def test_effects_differ_between_regions():
 
 
 def test_interactions_of_an_additive_model_and_of_a_product():
-    X = numbers(200)
+    X = numbers()
     found = section(LinearRegression(), X, X["a"] + X["c"], "interactions")
     assert found.summary == (
         "Single features explain 100% of the variance of predictions; no pair adds "
@@ -171,7 +171,7 @@ def test_surrogates_of_a_linear_model():
 
 
 def test_constant_model():
-    X = numbers()
+    X = numbers(60, 2)
     report = InspectionReport(DummyRegressor(), rows=[0], random_state=0)
     report.fit(X, X["a"])
     summaries = {found.name: found.summary for found in report.sections_}
