@@ -72,8 +72,8 @@ def test_importance_names_what_matters():
 @pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("seed", range(3))
 def test_importance_of_noise_names_no_feature(seed):
-    # Of fifteen columns of noise one often has an interval above zero.
-    table = np.random.default_rng(seed).normal(size=(120, 16))
+    # Of thirty columns of noise one often has an interval above zero.
+    table = np.random.default_rng(seed).normal(size=(120, 31))
     X = pd.DataFrame(table[:, 1:]).add_prefix("x")
     found = section(LinearRegression(), X, table[:, 0], "importance")
     assert "x" not in found.summary.replace("expla", "")
