@@ -216,7 +216,7 @@ EFFECTS = {
         {"features": [2, (1, 2)], "grid_resolution": 3, "subsample": 30},
     ],
     effects.IndividualConditionalExpectation: [
-        {"grid_resolution": 5},
+        {"grid_resolution": 3},
         {"features": [0, (1, 3)], "grid_resolution": 4, "center": "start"},
         {"features": [0], "derivative": True, "center": {0: 0.25}},
     ],
@@ -298,6 +298,7 @@ IMPORTANCE = {
             "nuisance": OF_ANY_COLUMNS,
             "feature_groups": {"g": [0, 3]},
             "cv": 2,
+            "n_splits": 1,  # of "pcm", the default test, to which a check fits again
             "correction": "bh",
         },
     ],
@@ -360,7 +361,7 @@ INTERACTIONS = {
         },
     ],
     interactions.HStatistic: [
-        {"subsample": 80},
+        {"subsample": 30},
         {"pairs": [(0, 1), (4, 2)], "three_way": [(0, 1, 2)], "squared": False},
         {
             "features": [0, 3, "g"],
@@ -444,7 +445,7 @@ DECOMPOSITION = {
 
 RULES = {
     rules.BayesianRuleListClassifier: [
-        {"n_samples": 20},
+        {"n_samples": 10},
         {
             "list_length_prior": 2.0,
             "rule_size_prior": 2.0,
@@ -453,7 +454,7 @@ RULES = {
             "max_conditions": 3,
             "max_rules": 20,
             "n_chains": 2,
-            "n_samples": 20,
+            "n_samples": 10,
             "class_weight": "balanced",
             "categorical_features": [3],
         },
@@ -473,7 +474,7 @@ RULES = {
         {"n_optimizations": 0, "min_weight": 1.0},
     ],
     rules.RuleFitClassifier: [
-        {"max_rules": 6, "n_folds": 2},
+        {"max_rules": 4, "n_folds": 2},
         {
             "max_rules": 20,
             "tree_size": 3,
@@ -485,7 +486,7 @@ RULES = {
         },
     ],
     rules.RuleFitRegressor: [
-        {"max_rules": 6, "n_folds": 2},
+        {"max_rules": 4, "n_folds": 2},
         {
             "max_rules": 20,
             "learning_rate": 0.2,

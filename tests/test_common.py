@@ -109,12 +109,15 @@ def with_checks_of_scikit_learn(estimators):
 # Costly checks of scikit-learn whose promise is one of our checks, too.
 OF_OURS = {
     "check_classifier_data_not_an_array",
+    "check_dict_unchanged",
     "check_estimator_sparse_array",
     "check_estimator_sparse_matrix",
+    "check_estimators_overwrite_params",
     "check_estimators_pickle",
     "check_fit_idempotent",
     "check_methods_sample_order_invariance",
     "check_methods_subset_invariance",
+    "check_readonly_memmap_input",
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
     "check_transformer_data_not_an_array",
@@ -171,14 +174,17 @@ def _few_candidates():
     """Rule ensembles try few and large penalties, and patches few starts.
 
     No check is about how close the best one is. Nor about how well nuisance regressions
-    are checked: few trees do that.
+    are checked, or how exact a stability is: few trees and two rows do that.
     """
     nuisance = "sklearn_interpret.importance._nuisance"
+    surrogates = "sklearn_interpret.surrogates._base"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sklearn_interpret.rules._lasso._N_PENALTIES", 5)
         patch.setattr("sklearn_interpret.rules._lasso._LAST_SHARE", 0.02)
         patch.setattr("sklearn_interpret.adversarial._adversarial_patch._N_SCREENED", 4)
         patch.setattr(f"{nuisance}._MOST_COLUMNS", 0)
+        patch.setattr(f"{surrogates}._N_REDRAWN_ROWS", 2)
+        patch.setattr(f"{surrogates}._N_REDRAWS", 2)
         patch.setitem(import_module(nuisance)._RANDOM_TREES, "n_estimators", 1)
         yield
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -23,10 +24,12 @@ from sklearn_interpret._plotting.labels import (
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.backend_bases import RendererBase
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.gridspec import SubplotSpec
     from matplotlib.legend import Legend
+    from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
 # Keyword arguments of an artist.
@@ -36,14 +39,24 @@ Style = dict[str, Any]
 PANEL_WIDTH = 3.6  # of a panel in a grid
 PANEL_HEIGHT = 2.9
 BAR_PANEL_WIDTH = 4.4  # of a panel with a colour bar
+# Of panels on an axes that is given: width beside a colour bar, and height.
+LEAST_BAR_PANEL_WIDTH = 2.0
+LEAST_PANEL_HEIGHT = 1.5
 BELOW_HEIGHT = 1.5  # of the smaller panel below a panel
 SINGLE_WIDTH = 5.6  # of a panel that is alone
 SINGLE_HEIGHT = 4.0
-LEAST_SIDE_WIDTH = 3.5  # least width of an axes that may have a legend to its right
+LEAST_WIDTH = 3.4  # of an axes beside which there is something to the right
+LEAST_LEGEND_WIDTH = 0.6  # there
+LABEL_MARGIN = 0.1  # by which a label may reach beyond what is next to it
+TICK_GAP = 0.03  # least distance between labels of ticks
+MOST_BINS = 6  # between ticks whose labels need room
+LEAST_LETTERS = 12  # in a line of a label, however short its axes are
 EDGE_GAP = 0.04  # least distance from texts to the edge of a figure
+MOST_ABOVE = 4  # entries of a legend above an axes, one below the other
 LEGEND_LINE_HEIGHT = 0.23
 HANDLE_WIDTH = 0.7  # of a legend
 SIDE_NAME_LENGTH = 24  # characters of a name in a legend to the right
+LINE_SHARE = 1e-3  # share of the height of panels that a line above them has
 BELOW_LABEL = "below"  # label of the lower axes of a panel
 # More panels are laid out without measuring their labels, which takes about as long as
 # drawing them. Their margins and gaps, in inches, leave room for usual labels:
@@ -154,8 +167,13 @@ def take_axes(
         return _make_grid(figure, None, shape, slots)
     if len(slots) == 1 and not slots[0].below:
         return Canvas(ax.figure, np.array([[ax]]), [ax], [None], False, None)
-    cell = _dividable_cell(ax, _count_axes(slots), caller)
-    ax.set_axis_off()
+    if any(slot.bar for slot in slots):
+        width, height = axes_inches(ax)
+        most = max(int(width / LEAST_BAR_PANEL_WIDTH), 1)
+        fewer = grid_shape(len(slots), min(n_columns, most))
+        if height / fewer[0] >= LEAST_PANEL_HEIGHT:
+            shape = fewer
+    cell = _divide(ax, _count_axes(slots), caller)
     return _make_grid(ax.figure, cell, shape, slots, frame=ax)
 
 
@@ -187,8 +205,7 @@ def take_stacks(
         grid = figure.add_gridspec(*shape)
     else:
         figure = ax.figure
-        grid = _dividable_cell(ax, 2 * n_stacks, caller).subgridspec(*shape)
-        ax.set_axis_off()
+        grid = _divide(ax, 2 * n_stacks, caller).subgridspec(*shape)
     axes = np.empty((2, n_stacks), dtype=object)
     for stack in range(n_stacks):
         halves = grid[divmod(stack, shape[1])].subgridspec(2, 1, height_ratios=heights)
@@ -224,30 +241,129 @@ def is_constrained(figure: Figure | SubFigure) -> bool:
     return isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
 
 
-def make_room(figure: Figure | SubFigure) -> None:
-    """Widen the margins of a figure without a layout until all texts fit."""
+def settle_layout(figure: Figure | SubFigure, axes: Sequence[Axes] = ()) -> None:
+    """Give axes the room that texts leave; break labels of some `axes` without room."""
+    engine = figure.get_layout_engine()
+    if engine is None or not is_constrained(figure):
+        make_room(figure, axes)
+        return
+    if len(figure.axes) <= MOST_MEASURED:
+        engine.execute(figure.figure)
+        if _break_labels(axes):
+            engine.execute(figure.figure)
+    _thin_ticks(axes)
+
+
+def _break_labels(axes: Sequence[Axes]) -> bool:
+    """Break titles and labels that have no room; whether there were any."""
+    n_broken = 0
+    for ax in axes:
+        room = ax.get_tightbbox(for_layout_only=True)
+        texts = [(ax.title, 0), (ax.xaxis.label, 0), (ax.yaxis.label, 1)]
+        for text, side in texts if ax.axison else texts[:1]:
+            if room is not None and text.get_visible() and text.get_text():
+                n_broken += _fit_along(ax, room, text, side)
+    return n_broken > 0
+
+
+def _fit_along(ax: Axes, room: Bbox, text: Text, side: int) -> bool:
+    """Break lines of a text that are longer than the room along its axes, if any is.
+
+    A label below that needs more than a further line stands below names of ticks, too.
+    """
+    (start, stop), (low, high), edges = (
+        (box.min[side], box.max[side])
+        for box in (ax.get_window_extent(), room, ax.figure.bbox)
+    )
+    margin = LABEL_MARGIN * ax.figure.dpi
+    low, high = np.clip((low - margin, high + margin), *edges)
+    middle, length = (start + stop) / 2, text.get_window_extent().size[side]
+    widest = max(2 * min(middle - low, high - middle), 0)
+    lines = text.get_text().split("\n")
+    letters = 0.95 * max(map(len, lines)) / max(length, 1)  # of a pixel
+    # Broken, a label at the side would take more width and still be too long.
+    if length <= widest or (side and letters * widest < LEAST_LETTERS):
+        return False
+    broken = _break_lines(lines, letters * widest)
+    below = _break_lines(lines, letters * (stop - low))
+    if text is not ax.xaxis.label or len(broken) <= max(len(below), len(lines) + 1):
+        text.set_text("\n".join(broken))
+    else:
+        ax.set_xlabel("\n".join(below), loc="right")
+    return True
+
+
+def _break_lines(lines: Sequence[str], letters: float) -> list[str]:
+    """Lines of at most so many letters each, but for a few."""
+    width = max(int(letters), LEAST_LETTERS)
+    return [part for line in lines for part in wrap(line, width) or [line]]
+
+
+def _thin_ticks(axes: Sequence[Axes]) -> None:
+    """Leave out ticks at round numbers whose labels lie over each other."""
+    from matplotlib.ticker import MaxNLocator
+
+    for ax in axes:
+        for side, axis in enumerate((ax.xaxis, ax.yaxis) if ax.axison else ()):
+            locator, n_bins = axis.get_major_locator(), MOST_BINS
+            while (
+                n_bins and isinstance(locator, MaxNLocator) and _is_crowded(axis, side)
+            ):
+                locator.set_params(nbins=n_bins)
+                n_bins -= 1
+
+
+def _is_crowded(axis: Axis, side: int) -> bool:
+    """Whether labels of ticks lie over each other."""
+    low, high = sorted(axis.get_view_interval())
+    boxes = [
+        text.get_window_extent()
+        for text, place in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=False)
+        if low <= place <= high
+    ]
+    low_ends = np.sort([box.min[side] for box in boxes])
+    high_ends = np.sort([box.max[side] for box in boxes])
+    gap = TICK_GAP * axis.figure.dpi
+    return bool((low_ends[1:] < high_ends[:-1] + gap).any())
+
+
+def make_room(figure: Figure | SubFigure, axes: Sequence[Axes] = ()) -> None:
+    """Widen the margins of a figure without a layout until all texts fit.
+
+    Texts of some `axes` are broken once the margins have room for the others.
+    """
     from matplotlib.transforms import Bbox
 
     if not _is_unarranged(figure):
+        _break_labels(axes)
+        _thin_ticks(axes)
         return
     pars, inner = figure.subplotpars, figure.bbox.padded(-EDGE_GAP * figure.dpi)
     # Pairs, along width and height, in shares of the figure. Axes keep half of theirs.
     least_size = np.array([pars.right - pars.left, pars.top - pars.bottom]) / 2
-    for _ in range(3):  # an axes of fixed aspect moves by less than its margin
-        boxes = [ax.get_tightbbox() for ax in figure.axes if ax.get_visible()]
+    for step in range(4):  # an axes of fixed aspect moves by less than its margin
+        boxes = [
+            ax.get_tightbbox(for_layout_only=step == 0)
+            for ax in figure.axes
+            if ax.get_visible()
+        ]
         box = Bbox.union([inner, *filter(None, boxes)])
         # How far texts go beyond the lower left, and the upper right, edges.
         excess_low = np.subtract(inner.min, box.min) / figure.bbox.size
         excess_high = np.subtract(box.max, inner.max) / figure.bbox.size
-        if not excess_low.any() and not excess_high.any():
-            return
         low, high = np.array([[pars.left, pars.bottom], [pars.right, pars.top]])
         # The share of the excess for which axes can give way.
         size_to_lose, excess = high - low - least_size, excess_low + excess_high
         share = np.clip(size_to_lose / (excess + 1e-9), 0, 1)
         left, bottom = low + share * excess_low
         right, top = high - share * excess_high
-        figure.subplots_adjust(left=left, bottom=bottom, right=right, top=top)
+        if excess.any():
+            figure.subplots_adjust(left=left, bottom=bottom, right=right, top=top)
+        elif step:
+            break
+        if not step:
+            _break_labels(axes)
+        _thin_ticks(axes)
 
 
 def _is_unarranged(figure: Figure | SubFigure) -> TypeGuard[Figure]:
@@ -320,11 +436,20 @@ def _count_axes(slots: list[Slot]) -> int:
     return len(slots) + sum(slot.below for slot in slots)
 
 
-def _dividable_cell(ax: Axes, n_axes: int, caller: str) -> SubplotSpec:
-    """The cell of an axes in a grid of subplots, to be divided for several axes."""
+def _divide(ax: Axes, n_axes: int, caller: str) -> SubplotSpec:
+    """The cell of an axes in a grid of subplots, to be divided for several axes.
+
+    The axes, for titles and legends, becomes a line above them, where a layout makes
+    room: it would lay the axes in its cell over what stands above it.
+    """
     cell = ax.get_subplotspec()
     if ax.axison and cell is not None:
-        return cell
+        ax.set_axis_off()
+        if not is_constrained(ax.figure):
+            return cell
+        halves = cell.subgridspec(2, 1, height_ratios=(LINE_SHARE, 1))
+        ax.set_subplotspec(halves[0])
+        return halves[1]
     why = (
         "it was divided by another plot already (pass display.axes_ to draw there)"
         if cell is not None
@@ -463,18 +588,26 @@ def _legend_above(
     canvas: Canvas, handles: Sequence[Any], labels: list[str], note: str | None
 ) -> Legend:
     """A legend above the panels, or in the first panel where no layout makes room."""
-    style_kwargs: Style = {**_LEGEND_STYLE, "title": note, "fontsize": "small"}
+    style_kwargs: Style = {"title": note, "title_fontsize": "medium"}
+    style_kwargs["fontsize"] = "small"
     if not is_constrained(canvas.figure):
         style_kwargs["frameon"] = True
         return named_legend(canvas.main[0], handles, labels, **style_kwargs)
     ax = canvas.main[0] if canvas.frame is None else canvas.frame
-    style_kwargs |= {"loc": "lower left", "bbox_to_anchor": (0, 1)}
     style_kwargs["ncols"] = legend_columns(labels, 1.25 * axes_inches(ax)[0])
+    return named_legend(ax, handles, labels, **style_kwargs, **place_above(ax))
+
+
+def place_above(ax: Axes) -> Style:
+    """Where a legend stands above an axes: below its title, by the end with room."""
     # Matplotlib sets the title of an axes above the axes within it: an empty one takes
     # up the box of the legend.
     ax.inset_axes((0, 1, 1, 0)).set_axis_off()
     ax.child_axes[-1].set_axes_locator(partial(_box_of_legend, ax))
-    return named_legend(ax, handles, labels, **style_kwargs)
+    # A legend that is wider than a narrow axes stands above the names to its left.
+    is_narrow = ax.axison and axes_inches(ax)[0] < LEAST_WIDTH
+    corner, x = ("lower right", 1) if is_narrow else ("lower left", 0)
+    return {"loc": corner, "bbox_to_anchor": (x, 1), "frameon": False}
 
 
 def _count_legend_lines(canvas: Canvas, labels: list[str], note: str | None) -> int:
@@ -543,8 +676,13 @@ def named_legend(
     return legend
 
 
-def has_side_room(ax: Axes) -> bool:
-    """Whether the figure makes room to the right of an axes."""
+def has_side_room(ax: Axes, inches: float) -> bool:
+    """Whether something of a width has room to the right of an axes."""
+    return _has_room_around(ax) and axes_inches(ax)[0] >= LEAST_WIDTH + inches
+
+
+def _has_room_around(ax: Axes) -> bool:
+    """Whether the figure makes room around an axes."""
     if is_constrained(ax.figure):
         return True
     return ax.figure.axes == [ax] and _is_unarranged(ax.figure)
@@ -559,20 +697,22 @@ def side_legend(
     corner: str = "upper right",
     **style_kwargs: Any,
 ) -> Legend | None:
-    """A legend to the right of an axes, or in its corner if it has no room there.
+    """A legend to the right of an axes, or above a narrow one, if it has room there.
 
-    None without handles.
+    Else it stands in the corner. None without handles.
     """
     if not handles:
         return None
     position: Style = {"loc": corner, "framealpha": 0.85}
-    if has_side_room(ax) and axes_inches(ax)[0] >= LEAST_SIDE_WIDTH:
+    if has_side_room(ax, LEAST_LEGEND_WIDTH):
         position = {
             "loc": "upper left",
             "bbox_to_anchor": (1.01, 1),
             "frameon": False,
             "borderaxespad": 0,
         }
+    elif _has_room_around(ax) and len(labels) <= MOST_ABOVE:
+        position = place_above(ax)
     style_kwargs = {**position, "alignment": "left", **style_kwargs}
     return named_legend(
         ax,

@@ -112,8 +112,9 @@ def mix(
 def stand_out(colour: ColorType, ax: Axes, *, is_text: bool = False) -> ColorType:
     """The colour, mixed with the ink of an axes if its contrast is low."""
     least = MIN_TEXT_CONTRAST if is_text else MIN_LINE_CONTRAST
-    background, ink_colour, mixture = paper(ax), ink(ax), colour
+    background, mixture = paper(ax), colour
     if contrast(colour, background) < least:
+        ink_colour = ink(ax)
         for share in np.linspace(0, 1, 21):
             mixture = mix(colour, ink_colour, share)
             if contrast(mixture, background) >= CONTRAST_MARGIN * least:
@@ -153,12 +154,12 @@ def unused_colours(wanted: list[ColorType], ax: Axes) -> list[ColorType]:
             used |= set(map(to_hex, to_rgba_array(lines.get_colors())))
     unused: list[ColorType] = []
     for colour in wanted:
-        candidates = [
+        candidates = (
             candidate
             for candidate in (colour, *PALETTE)
             if to_hex(stand_out(candidate, ax)) not in used
-        ]
-        unused.append(candidates[0] if candidates else colour)
+        )
+        unused.append(next(candidates, colour))
         used.add(to_hex(stand_out(unused[-1], ax)))
     return unused
 

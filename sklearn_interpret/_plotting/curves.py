@@ -294,7 +294,8 @@ def _draw_at_bottom(
 
 def note_empty(ax: Axes, text: str) -> None:
     """Write in the middle of the axes why nothing is drawn."""
-    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center")
+    style: Style = {"ha": "center", "va": "center", "transform": ax.transAxes}
+    ax.text(0.5, 0.5, text, wrap=True, **style)
 
 
 def name_axes(

@@ -18,7 +18,7 @@ from sklearn_interpret._plotting.axes import (
     SINGLE_WIDTH,
     Slot,
     import_late,
-    make_room,
+    settle_layout,
     take_axes,
 )
 from sklearn_interpret._plotting.labels import (
@@ -215,12 +215,20 @@ def _add_checks(plot: Callable[..., Any]) -> Callable[..., Any]:
             if value not in accepted:
                 texts = ", ".join(accepted)
                 raise ValueError(f"{name}={value!r} must be one of {texts}.")
+        others = _neighbours(ax)
         plot(self, ax, **options)
         if ax is not None:
-            make_room(self.figure_)
+            axes = [each for each in self.figure_.axes if each not in others]
+            settle_layout(self.figure_, axes)
         return self
 
     return checked_plot
+
+
+def _neighbours(ax: Any) -> set[Any]:
+    """Other axes in the figure of those that a user gave."""
+    given = [each for each in np.ravel(np.array(ax, object)) if hasattr(each, "figure")]
+    return {other for each in given for other in each.figure.axes} - set(given)
 
 
 class Display(DisplayMixin, ABC):

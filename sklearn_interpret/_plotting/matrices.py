@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 
 PITCH = 0.5  # inches of a cell
 NUMBER_WIDTH = 0.42  # inches of a cell that has room for a number
-NAME_WIDTH = 18  # characters of a name
-NOTE_WIDTH = 36  # characters of a line that does not reach the colour bar's label
+# Characters of a name; a note of twice as many does not reach the colour bar's label.
+NAME_WIDTH = 18
+LEAST_NAME_WIDTH = 8  # characters of a name beside a narrow table
+BAR_WIDTH = 0.9  # inches of a colour bar with its label
+MOST_STRETCHED = 1.5  # width of a table, in its heights, up to which cells are square
 NAMES_PER_INCH = 6.5  # of small names below each other, with a space between them
 LEAST_PITCH = 0.4  # inches of a row below which names are small
 
@@ -98,20 +101,26 @@ def draw_table(
     if n_left_out:
         weaker = f"{n_left_out} weaker feature{'s' if n_left_out > 1 else ''}"
         notes = [*notes, f"not shown: {weaker}"]
-    lines = [fill(note, NOTE_WIDTH) for note in notes]
-    ax.set_title("\n".join(lines), fontsize="small")
     table, texts = table[np.ix_(order, order)], [str(names[j]) for j in order]
     width, height = axes_inches(ax)
-    side = min(0.75 * width, height)  # without the names and the colour bar
+    letters = int(np.clip(5 * width, LEAST_NAME_WIDTH, NAME_WIDTH))
+    # Without the names and the colour bar, which a layout puts beside the axes.
+    width = 1.25 * width - letters / CHARACTERS_PER_INCH - BAR_WIDTH
+    is_wide = width > MOST_STRETCHED * height  # square cells would leave the rest empty
+    if not is_wide:
+        width = height = min(width, height)
+    most = max(2 * letters, int(CHARACTERS_PER_INCH * width))
+    ax.set_title("\n".join(fill(note, most) for note in notes), fontsize="small")
     bounds = cell_bounds(np.arange(n_features))
     if highest is None:
         highest = np.nanmax(table, initial=0.0)
     limits = 0.0, highest if highest > 0 else 1.0
     mesh = draw_heat_map(ax, bounds, bounds, table.T, limits, style)
-    ax.set(ylim=(n_features - 0.5, -0.5), xlim=(-0.5, n_features - 0.5), aspect="equal")
-    name_cells(ax, texts, texts, (side, side), (NAME_WIDTH, NAME_WIDTH))
+    ax.set(ylim=(n_features - 0.5, -0.5), xlim=(-0.5, n_features - 0.5))
+    ax.set_aspect("auto" if is_wide else "equal")
+    name_cells(ax, texts, texts, (width, height), (letters, letters))
     bar = draw_colour_bar(ax, mesh, strength_name)
-    has_room = side / n_features >= NUMBER_WIDTH
+    has_room = width / n_features >= NUMBER_WIDTH and height / n_features >= 0.2
     numbers = _write_numbers(ax, table, mesh, highest) if has_room else []
     return mesh, bar, numbers
 

@@ -13,8 +13,10 @@ from sklearn_interpret._model.rows.number_format import column_texts
 from sklearn_interpret._plotting.axes import (
     Style,
     axes_inches,
+    legend_columns,
     merge_styles,
     named_legend,
+    place_above,
 )
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
@@ -60,6 +62,7 @@ LINE_HEIGHT = 0.145  # inches
 RULE_WIDTH = 36  # characters of a line of a rule
 MOST_LINES = 5  # of a rule
 LEARNER = "learner's value, 95 %"  # label of lines over folds
+LEAST_BAR = 0.3  # inches that the longest bars keep beside their labels
 BAR_HEIGHT = 0.7  # of the distance from bar to bar
 PALE = 0.35  # opacity of bars whose p-value is not small
 # Room to the right of bars, in shares of their width: without texts, for numbers, and
@@ -140,7 +143,7 @@ def name_rows(ax: Axes, names: Iterable[object], most: int | None = None) -> Non
     pitch = height / max(len(labels), 1)
     has_rules = any(AND in label for label in labels)
     widest = RULE_WIDTH if has_rules else LABEL_WIDTH
-    share = widest / LABEL_WIDTH / 2  # small letters are narrower
+    share = 0.85 if has_rules else 0.5  # small letters are narrower
     if most is None:
         most = int(np.clip(share * width * CHARACTERS_PER_INCH, 12, widest))
     two_lines = len(labels) <= MANY_NAMES and pitch > TWO_LINES_PITCH
@@ -333,7 +336,7 @@ def reach_ends(ax: Axes, values: _Array, reach: float, longest: int) -> None:
     inches = (longest + 1) / CHARACTERS_PER_INCH
     has_bars = [(values < 0).any(), (values > 0).any()]  # to the left, to the right
     n_sides = max(1, sum(has_bars))
-    width = max(axes_inches(ax)[0] - n_sides * inches, 1.0)
+    width = max(axes_inches(ax)[0] - n_sides * inches, LEAST_BAR)
     reach += n_sides * reach * inches / width
     low, high = (reach if has_bar else 0.04 * reach for has_bar in has_bars)
     ax.set_xlim(-low, high)
@@ -513,6 +516,6 @@ def sign_legend(ax: Axes, up: str, down: str) -> Legend:
     handles = [
         Patch(color=stand_out(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)
     ]
-    position = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
-    style_kwargs: Style = {"frameon": False, "fontsize": "small", **position}
+    n_columns = legend_columns([up, down], 1.5 * axes_inches(ax)[0])
+    style_kwargs: Style = {"fontsize": "small", "ncols": n_columns, **place_above(ax)}
     return named_legend(ax, handles, [up, down], **style_kwargs)

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sklearn_interpret._plotting.axes import axes_inches, is_constrained, make_room
+from sklearn_interpret._plotting.axes import axes_inches, settle_layout
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal
 from sklearn_interpret._plotting.points import POINTS_PER_INCH
 
@@ -326,14 +326,6 @@ def write_plain_title(ax: Axes, title: str) -> None:
     ax.set_title(literal(title), loc="left", fontsize="medium")
 
 
-def settle_layout(figure: Figure | SubFigure) -> None:
-    """Give axes the room that their titles and labels leave."""
-    if is_constrained(figure):
-        figure.figure.draw_without_rendering()
-    else:
-        make_room(figure)
-
-
 def draw_text(
     take: Callable[[tuple[float, float]], Axes],
     pieces: Iterable[tuple[str, Any]],
@@ -369,6 +361,8 @@ def draw_text(
     passage = Passage(pieces)
     lines = [line for text in title for line in wrap(text, TITLE_LETTERS)]
     ax = take((TEXT_WIDTH + 0.2, passage.height(TEXT_WIDTH, len(lines), most_lines)))
+    letters = int(1.3 * CHARACTERS_PER_INCH * axes_inches(ax)[0])
+    lines = [part for line in lines for part in wrap(line, max(letters, 1))]
     write_plain_title(ax, "\n".join(lines))
     settle_layout(ax.figure)
     return passage.draw(ax, partial(colour_of, ax), most_lines)

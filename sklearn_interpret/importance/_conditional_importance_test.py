@@ -233,11 +233,11 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     >>> import numpy as np
     >>> from sklearn_interpret.importance import ConditionalImportanceTest
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(300, 3))
+    >>> X = rng.normal(size=(300, 2))
     >>> X[:, 1] += X[:, 0]
     >>> test = ConditionalImportanceTest(random_state=0)
     >>> test.fit(X, X[:, 0] ** 2 + rng.normal(size=300)).get_support()
-    array([ True, False, False])
+    array([ True, False])
     """
 
     # Positional, as in all inspectors.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +34,7 @@ from sklearn_interpret._model.responses.predictors import (
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_days
+from sklearn_interpret._model.rows.features import untreatable_columns, warn_of_left_out
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.texts import TextRows
 from sklearn_interpret.effects import AccumulatedLocalEffects, RegionalEffects
@@ -147,6 +148,18 @@ class Inspection:
     def is_table(self) -> bool:
         """Whether the rows are rows of a table, not texts."""
         return not isinstance(self.sample.rows, TextRows)
+
+    @cached_property
+    def object_columns(self) -> set[int]:
+        """Columns of objects, which are no numbers, dates or levels."""
+        rows = self.sample.rows
+        return untreatable_columns(rows, rows.detected_categorical)
+
+    def without_objects(self, columns: Iterable[int]) -> list[int]:
+        """Columns but those of objects, which a warning names: a note of sections."""
+        if self.object_columns:
+            warn_of_left_out(self.sample.rows, self.object_columns)
+        return [j for j in columns if j not in self.object_columns]
 
     @property
     def has_targets(self) -> bool:
@@ -396,7 +409,8 @@ class Inspection:
         means all of them.
         """
         rows, names = self.sample.rows, np.array(self.names, dtype=object)
-        selected = np.arange(len(names)) if selected is None else np.array(selected)
+        selected = range(len(names)) if selected is None else selected
+        selected = np.array(self.without_objects(selected), dtype=np.intp)
         is_categorical = rows.detected_categorical[selected]
         columns = names[selected] if rows.named else selected
         indicators = OneHotEncoder(
@@ -467,23 +481,27 @@ class Inspection:
     @cached_property
     def columns_by_importance(self) -> list[int]:
         """Columns by importance; without targets by the size of their effects."""
+        columns = np.arange(len(self.names))
         if self.has_targets:
             importances = self.mean_importances
         else:
-            effects = AccumulatedLocalEffects(self.frozen, target=self.target)
+            columns = np.array(self.without_objects(columns))
+            effects = AccumulatedLocalEffects(
+                self.frozen, features=columns.tolist(), target=self.target
+            )
             sample = self.row_subsample
             effects.fit(sample.rows.native, sample_weight=sample.weights)
             importances = effects.feature_importances_
-        return np.argsort(-importances, kind="stable").tolist()
+        return columns[np.argsort(-importances, kind="stable")].tolist()
 
-    @cached_property
+    @property
     def top_columns(self) -> list[int]:
         """The most important columns, at most `max_features`."""
-        return self.columns_by_importance[: self.max_features]
+        return self.without_objects(self.columns_by_importance)[: self.max_features]
 
     @property
     def grouped_others(self) -> dict[str, Any] | None:
-        """The columns outside of `top_columns` as one group, if there are several."""
+        """The less important columns as one group, if there are several."""
         left_over = self.columns_by_importance[self.max_features :]
         return {"other features": left_over} if len(left_over) > 1 else None
 
@@ -558,10 +576,10 @@ class Inspection:
     def subsample_codes(self) -> NDArray[np.float64]:
         """Columns of `row_subsample`: numbers (medians if missing), codes of levels."""
         rows = self.row_subsample.rows
-        columns = [
-            rows.numbers(j) if is_number else rows.encode_column(j)[0]
-            for j, is_number in enumerate(rows.are_numbers)
-        ]
+        columns = [np.zeros(rows.n_rows)] * rows.n_columns
+        for j in self.without_objects(range(rows.n_columns)):
+            is_number = rows.are_numbers[j]
+            columns[j] = rows.numbers(j) if is_number else rows.encode_column(j)[0]
         imputer = SimpleImputer(strategy="median", keep_empty_features=True)
         return imputer.fit_transform(np.stack(columns, axis=1).astype(np.float64))
 

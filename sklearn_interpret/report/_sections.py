@@ -89,7 +89,7 @@ def overview(inspection: Inspection) -> SectionResult:
     if inspection.is_table:
         noun = "feature" if rows.n_columns == 1 else "features"
         size += f", {rows.n_columns} {noun}"
-        contents.append(_feature_table(rows))
+        contents.append(_feature_table(rows, inspection.object_columns))
     if not inspection.has_targets:
         summary = f"The model was inspected on {size}."
         if inspection.sample.y is not None:
@@ -303,12 +303,16 @@ def _shares_by_probability(
     return np.array(sums)[:, has_rows] / total[has_rows]
 
 
-def _feature_table(rows: Rows) -> Table:
-    """Kind, missing values and range of each column."""
+def _feature_table(rows: Rows, object_columns: set[int]) -> Table:
+    """Kind, missing values and range of each column; the kind alone of objects."""
     columns: dict[str, list[Any]] = {
         name: [] for name in ("kind", "missing", "distinct", "values")
     }
     for j in range(rows.n_columns):
+        if j in object_columns:
+            for name, cells in columns.items():
+                cells.append("object" if name == "kind" else None)
+            continue
         codes, labels = rows.encode_column(j)
         counts = np.bincount(codes, minlength=len(labels))
         missing = np.array([is_missing(label) for label in labels])
@@ -346,7 +350,7 @@ def importance(inspection: Inspection) -> SectionResult:
     # One-sided at 5 % for the largest of all columns (Bonferroni).
     limits = inspection.half_width(by_fold, level=1 - 0.1 / len(names))
     significant = [j for j in inspection.columns_by_importance if means[j] > limits[j]]
-    features = inspection.top_columns
+    features = inspection.columns_by_importance[: inspection.max_features]
     columns = {
         "feature": [names[j] for j in features],
         "permutation": [means[j] for j in features],

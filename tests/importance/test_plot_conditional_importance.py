@@ -133,7 +133,7 @@ def test_scores_need_room_on_the_right():
     _, (left, _) = plt.subplots(1, 2)
     arguments = {"nuisance_scores": SCORES, "looks": {"ax": left}}
     assert shown([4.0, 3.0, 2.0, 1.0], **arguments).scores_ == []
-    _, (left, _) = plt.subplots(1, 2, layout="constrained")
+    _, (left, _) = plt.subplots(1, 2, figsize=(14, 4), layout="constrained")
     arguments["looks"] = {"ax": left}
     assert len(shown([4.0, 3.0, 2.0, 1.0], **arguments).scores_) == 8
 

@@ -331,10 +331,10 @@ def test_both_scales_and_both_inspectors(regression):
     assert_array_equal(display.pairwise, fitted.pairwise_)
     assert_array_equal(display.overall_std, fitted.overall_std_)
     assert legend_texts(display)[-1] == "± 1 std of 2 subsamples"
-    assert display.ax_.get_xlabel().startswith("H²\n")
+    assert display.ax_.get_xlabel().startswith("H² (")
     other = HStatisticDisplay.from_estimator(fitted, unnormalized=True)
     assert_array_equal(other.overall, fitted.overall_unnormalized_)
-    assert other.ax_.get_xlabel().startswith("Unnormalized H\n")
+    assert other.ax_.get_xlabel().startswith("Unnormalized H (")
     assert other.spreads_ == []
     spread = PartialDependenceInteraction(FrozenEstimator(model), grid_resolution=3)
     display = HStatisticDisplay.from_estimator(spread.fit(X), kind="heatmap")

@@ -2,7 +2,7 @@
 
 import pickle
 from functools import partial
-from itertools import count
+from itertools import count, repeat
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn_interpret.effects import (
     PartialDependenceDisplay,
 )
 from sklearn_interpret.prototypes import PrototypeDisplay
-from tests.figures import LEAVES, text_faults
+from tests.figures import LEAVES, draw, text_faults
 from tests.plotting.drawings import (
     DISPLAYS,
     DRAWINGS,
@@ -183,6 +183,62 @@ def test_all_texts_have_room(name, long, style, monkeypatch):
             figure = draw().figure_
             assert text_faults(figure) == []
             plt.close(figure)
+
+
+WIDE, PAGE, NARROW = (14, 4), (6.8, 6), (3, 3.5)  # inches
+# Displays of several panels, and of numbers in cells, have no room in a narrow figure.
+NEED_WIDTH = {
+    *("RegionalEffectDisplay", "SmoothTermDisplay", "PrototypeDisplay"),
+    *("FunctionalDecompositionDisplay", "CeterisParibusDisplay", "AnchorsDisplay"),
+    *("RuleFitDisplay", "ShapleyHeatmapDisplay", "PartialDependenceDisplay"),
+    "ShapleyInteractionDisplay",
+}
+GIVEN = [
+    *(("CeterisParibusDisplay", WIDE), ("RuleFitDisplay", PAGE)),
+    *(("RulesDisplay", NARROW), ("ConditionalImportanceDisplay", NARROW)),
+]
+GIVEN += [
+    (name, size)
+    for size in (WIDE, PAGE, NARROW)
+    for name in DRAWINGS
+    if (name, size) not in GIVEN and not (size is NARROW and name in NEED_WIDTH)
+]
+
+
+@pytest.mark.thorough(after=4)
+@pytest.mark.parametrize(("name", "size"), GIVEN)
+def test_texts_have_room_on_given_axes(name, size, monkeypatch):
+    _, ax = plt.subplots(figsize=size, layout="constrained")
+    patch_axes(monkeypatch, class_of(name), repeat(ax))
+    assert text_faults(DRAWINGS[name][0]().figure_) == []
+
+
+def draw_on(monkeypatch, size, name, place=0):
+    """A drawing of a display on axes in a constrained figure of some size."""
+    _, ax = plt.subplots(figsize=size, layout="constrained")
+    patch_axes(monkeypatch, class_of(name), repeat(ax))
+    return DRAWINGS[name][place]()
+
+
+def test_titles_of_several_labels_keep_apart(monkeypatch):
+    _, ax = plt.subplots(figsize=(6.8, 3), layout="constrained")
+    patch_axes(monkeypatch, class_of("LimeImageDisplay"), repeat(ax))
+    assert text_faults(DISPLAYS["LimeImageDisplay"].panels(3).figure_) == []
+
+
+def test_ticks_of_a_small_colour_bar_keep_apart(monkeypatch):
+    figure = draw_on(monkeypatch, (4, 3), "AdversarialDisplay", 2).figure_
+    assert text_faults(figure) == []
+
+
+def test_a_table_fills_a_wide_axes(monkeypatch):
+    display = draw_on(monkeypatch, WIDE, "ShapleyInteractionDisplay")
+    draw(display.figure_)
+    box = display.ax_.get_window_extent()
+    assert box.x0 < 0.2 * display.figure_.bbox.width
+    assert box.height > 0.6 * display.figure_.bbox.height
+    square = class_of("ShapleyInteractionDisplay").plot(display, plt.subplots()[1])
+    assert square.ax_.get_aspect() == 1
 
 
 def test_faults_of_texts_are_noticed():

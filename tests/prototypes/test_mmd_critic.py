@@ -309,6 +309,7 @@ def test_blocks_and_workers_change_nothing(kernel, block_rows, monkeypatch):
     assert_allclose(witness, whole.witness(Z), atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", ["rbf", "gower"])
 def test_the_matrix_of_all_pairs_is_never_held(kernel):
     Z = np.random.default_rng(0).normal(size=(4000, 2))

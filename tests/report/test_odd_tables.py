@@ -9,7 +9,7 @@ from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -147,3 +147,20 @@ def test_targets_of_a_frozen_model_are_checked_first(y, message):
     model = FrozenEstimator(LogisticRegression().fit(X, CLASSES))
     with pytest.raises(ValueError, match="y has the class 'rare', and the classes"):
         InspectionReport(model).fit(X, rare(1, CLASSES))
+
+
+def test_columns_of_objects_are_left_out_with_a_note():
+    """Of a name that is no HTML; once in each section that lacks it."""
+    model = make_pipeline(make_column_transformer(("passthrough", ["a", "b"])), Ridge())
+    table = X[["a", "b"]].assign(**{"<b>tags": [["x", "y"]] * 80})
+    options = {"sections": ["overview", "effects"], "checks": []}
+    report = InspectionReport(model, random_state=0, **options).fit(table, Y)
+    overview, effects = report.sections_
+    assert "Could not" not in overview.summary + effects.summary
+    assert overview.notes == effects.notes  # also simple models lack the column
+    (note,) = effects.notes
+    assert "'<b>tags': left out" in note
+    page = report.to_html()
+    assert page.count("left out, since the values") == 2
+    assert "&lt;b&gt;tags&#39;: left out" in page
+    assert "<b>tags" not in page

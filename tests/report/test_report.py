@@ -99,7 +99,7 @@ def test_effects_have_a_direction():
 
 
 def test_effects_differ_between_regions():
-    X = numbers(300)
+    X = numbers(150, 2)
     y = np.where(X["b"] > 0, 2, -2) * X["a"]
     model = DecisionTreeRegressor(min_samples_leaf=10, random_state=0)
     found = section(model, X, y, "effects")
@@ -107,7 +107,7 @@ def test_effects_differ_between_regions():
 
 
 def test_interactions_of_an_additive_model_and_of_a_product():
-    X = numbers(200)
+    X = numbers()
     found = section(LinearRegression(), X, X["a"] + X["c"], "interactions")
     assert found.summary == (
         "Single features explain 100% of the variance of predictions; no pair adds "
@@ -171,7 +171,7 @@ def test_surrogates_of_a_linear_model():
 
 
 def test_constant_model():
-    X = numbers()
+    X = numbers(60, 2)
     report = InspectionReport(DummyRegressor(), rows=[0], random_state=0)
     report.fit(X, X["a"])
     summaries = {found.name: found.summary for found in report.sections_}

@@ -250,8 +250,8 @@ def test_categorical_features_are_levels():
     [
         *LISTS,
         SKOPE,
-        RuleFitClassifier(random_state=0),
-        RuleFitRegressor(random_state=0),
+        RULE_FIT,
+        RuleFitRegressor(max_rules=20, n_folds=2, random_state=0),
     ],
     ids=str,
 )

@@ -99,8 +99,8 @@ class ConditionalImportanceDisplay(Display):
     labels_ : list of Annotation
         The p-values at the bars.
     scores_ : list of Annotation
-        The numbers on the right, column by column; none on given axes of several in a
-        figure whose layout makes no room for them.
+        The numbers on the right, column by column; none on given axes that are narrow,
+        or of several in a figure whose layout makes no room for them.
     legend_ : matplotlib Legend
         The legend.
 
@@ -248,8 +248,9 @@ class ConditionalImportanceDisplay(Display):
         return check_numbers(values, name, [shape], owner, **check_kwargs)
 
     def _write_scores(self, scores: dict[Any, Any]) -> list[Any]:
-        """Columns of numbers to the right of the axes, with headings."""
-        if not has_side_room(self.ax_):
+        """Columns of numbers to the right of the axes, with headings, if they fit."""
+        width = len(scores) * _COLUMN_WIDTH / _POINTS_PER_INCH
+        if not has_side_room(self.ax_, width):
             return []
         written = []
         heading: dict[str, Any] = {"ha": "right", "va": "bottom"}

@@ -297,7 +297,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         ]
         longest = np.concatenate(ends).max()
         ax.set_xlim(0, longest * (1 + NUMBER_ROOM) if longest > 0 else 1.0)
-        finish_rows(ax, literal_lines(self._strength_label()))
+        label = self._strength_label().replace("\n(", " (")
+        finish_rows(ax, literal_lines(label))
         handles = [bars.patches[0] for bars in self.bars_] if len(groups) > 1 else []
         texts = [group.title for group in groups][: len(handles)]
         if self.spreads_:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.axes import (
-    LEAST_SIDE_WIDTH,
+    LEAST_WIDTH,
     axes_inches,
     is_constrained,
     named_legend,
@@ -376,7 +376,7 @@ def _axes_room(ax: Axes, legend_width: float, *, note: bool) -> Room:
         # Without texts outside of it, the axes will fill the figure.
         width, height = figure.get_size_inches() - 0.1
     bottom = NOTE_HEIGHT if note else 0.0
-    if width >= LEAST_SIDE_WIDTH + legend_width / 2:
+    if width >= LEAST_WIDTH + legend_width / 2:
         return Room(width, height, legend_width, bottom)
     return Room(width, height, 0.0, bottom + LEGEND_HEIGHT)
 

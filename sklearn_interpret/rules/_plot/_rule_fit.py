@@ -12,7 +12,7 @@ from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, sign_colours
 from sklearn_interpret._plotting.displays import DisplayMixin
-from sklearn_interpret._plotting.labels import AND, lines_of, literal
+from sklearn_interpret._plotting.labels import literal
 from sklearn_interpret._plotting.ranked_bars import (
     append_combined,
     draw_ranked_bars,
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
 
-# Letters in a line of a rule, so that bars have room in both panels; lines of a rule.
-_LETTERS_PER_LINE = 38
-_MAX_LINES = 3
-# Inches: height of a bar with a rule of `_MAX_LINES` lines, and width of a panel.
+# Inches: height of a bar with a rule of three lines, and width of a panel.
 _BAR_PITCH = 0.5
 _PANEL_WIDTH = 6.4
 
@@ -162,7 +159,8 @@ class RuleFitDisplay(DisplayMixin):
         used = np.flatnonzero(feature_importances)
         n_bars = max(len(rules), len(used))
         n_bars = min(n_bars, max_entries or n_bars)
-        self._take_grid(ax, 2, 2, (_PANEL_WIDTH, row_height(n_bars, _BAR_PITCH)))
+        size = _PANEL_WIDTH, row_height(n_bars, _BAR_PITCH)
+        canvas = self._take_grid(ax, 2, 2, size)
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
         rule_colours = sign_colours(coefficients)
@@ -179,7 +177,7 @@ class RuleFitDisplay(DisplayMixin):
         note = f"\n({n_unused} without any are not shown)" * (n_unused > 0)
         right.set_xlabel(f"importance of features{note}")
         sign_names = "raises it: coefficient above 0", "lowers it: below 0"
-        self.legend_ = sign_legend(left, *sign_names)
+        self.legend_ = sign_legend(canvas.frame or left, *sign_names)
         return self
 
     def to_frame(self) -> Any:
@@ -235,7 +233,4 @@ def _draw_panel(
     empty_names = [""] * (n_bars - len(names))
     bar_kwargs = {"palette": palette, "texts": texts}
     bars, _ = draw_ranked_bars(ax, names + empty_names, lengths, None, **bar_kwargs)
-    rules = [name.split(AND) for name in names if name]
-    words = ["\n".join(lines_of(rule, _LETTERS_PER_LINE, _MAX_LINES)) for rule in rules]
-    ax.set_yticks(ax.get_yticks(), map(literal, words), fontsize="small")
     return bars

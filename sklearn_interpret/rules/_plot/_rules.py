@@ -48,8 +48,10 @@ _GAP = 0.9
 _BAR = 1.2
 # Letters of a class name in the column of predictions.
 _CLASS_LETTERS = 14
-# Points: mean width of a small letter.
+# Points: mean width of a small letter, and from the columns to the axes' edge.
 _LETTER_WIDTH = 5.2
+_EDGE = 6.0
+_LEAST_BARS_SHARE = 0.3  # of the axes, beside the columns
 
 
 def _percent_text(share: float) -> str:
@@ -63,8 +65,8 @@ class RulesDisplay(DisplayMixin):
 
     Build it with `from_estimator`. Each rule has a line: its conditions, bars for the
     shares of the classes (of a regression, for predictions or coefficients), the class
-    predicted, the number and share of rows, and the precision. Of a list, the first
-    rule that holds for a row decides.
+    predicted, the number and share of rows, and the precision, of which a narrow axes
+    has the first. Of a list, the first rule that holds for a row decides.
 
     Parameters
     ----------
@@ -273,7 +275,7 @@ class RulesDisplay(DisplayMixin):
     def _write_columns(
         self, rules: list[Rule], heading: str | None, limits: tuple[float, float]
     ) -> None:
-        """Classes, where they have a heading, coverage and precision."""
+        """Classes, where they have a heading, coverage, precision: as many as fit."""
         columns = {}
         if heading is not None:
             predicted = [value_text(rule.prediction) for rule in rules]
@@ -282,9 +284,17 @@ class RulesDisplay(DisplayMixin):
         values = [rule.precision for rule in rules]
         if set(values) != {None}:
             columns["precision"] = ["" if v is None else f"{v:.2f}" for v in values]
-        ax, edge = self.ax_, 6.0
+        ax, edge = self.ax_, _EDGE
+        widths = {
+            name: _LETTER_WIDTH * (max(map(len, [name, *texts])) + 2)
+            for name, texts in columns.items()
+        }
+        most = (1 - _LEAST_BARS_SHARE) * 72 * self._axes_width - _EDGE
+        while sum(widths.values()) > most and widths:  # the bars would lie behind them
+            widths.popitem()
         text_style: Style = {"xycoords": ax.get_yaxis_transform(), "ha": "right"}
-        for heading_text, texts in reversed(columns.items()):
+        for heading_text, width in reversed(widths.items()):
+            texts = columns[heading_text]
             head = write_near(
                 ax, heading_text, (1, 0), (-edge, 4), va="bottom", **text_style
             )
@@ -295,10 +305,10 @@ class RulesDisplay(DisplayMixin):
                 for position, text in zip(self._centres, texts, strict=True)
             ]
             self.texts_ += [head, *cells]
-            edge += _LETTER_WIDTH * (max(map(len, [heading_text, *texts])) + 2)
+            edge += width
         # The bars have the rest of the axes.
-        self._bars_share = max(1 - edge / 72 / self._axes_width, 0.2)
-        max_ticks = int(np.clip(2 * self._bars_share * self._axes_width, 2, 6))
+        self._bars_share = 1 - edge / 72 / self._axes_width
+        max_ticks = int(np.clip(2 * self._bars_share * self._axes_width, 1, 6))
         plain_number_ticks(ax, most=max_ticks)
         ax.set_xlim(limits)
         low, high = limits

@@ -9,14 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.texts import as_texts
-from sklearn_interpret._plotting.axes import axes_inches, take_stacks
+from sklearn_interpret._plotting.axes import axes_inches, settle_layout, take_stacks
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.labels import shorten
-from sklearn_interpret._plotting.text_layout import (
-    Passage,
-    settle_layout,
-    write_plain_title,
-)
+from sklearn_interpret._plotting.text_layout import Passage, write_plain_title
 from sklearn_interpret.surrogates._lime_text import LimeText, TextExplanation, highlight
 from sklearn_interpret.surrogates._plot._base import LocalDisplay, largest_weight
 
