@@ -495,12 +495,17 @@ class TermReader:
         if not entries:
             raise ValueError(f"there is no term to fit: terms={terms!r}.")
         if isinstance(interactions := self.parameters.interactions, list):
-            entries += [
-                (self._resolve_entry(pair, "interactions"), "auto")
-                for pair in interactions
-            ]
+            pairs = [self._resolve_entry(pair, "interactions") for pair in interactions]
+            if any(len(pair) < 2 for pair in pairs):
+                raise ValueError(
+                    f"interactions={interactions!r} has features that are no pair; "
+                    "each entry is a tuple of two."
+                )
+            entries += [(pair, "auto") for pair in pairs]
         if len({frozenset(entry) for entry, _ in entries}) < len(entries):
-            raise ValueError("terms has the same feature, or pair, more than once.")
+            raise ValueError(
+                "terms and interactions have a feature, or a pair, more than once."
+            )
         for entry, kind in entries:
             accepted = _KINDS if len(entry) == 1 else ("auto", "tensor")
             if kind not in accepted:
