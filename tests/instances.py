@@ -94,7 +94,7 @@ ADDITIVE = {
     ],
     additive.GAMRegressor: [
         {"n_splines": 4, "smoothing": 1.0},
-        {},
+        {"interactions": "auto"},
         {
             "terms": {0: "spline", 1: "spline", 2: "cyclic", 4: "linear"},
             "n_splines": {0: 9},

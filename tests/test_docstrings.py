@@ -42,6 +42,7 @@ OWN_MEANING = {
     "cv",
     "desired",
     "features",
+    "interactions",
     "link",
     "method",
     "n_repeats",

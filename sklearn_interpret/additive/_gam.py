@@ -1,7 +1,7 @@
 """Base of generalised additive models of numbers and of classes.
 
 `_fit` makes the terms in a first pass over the rows, `_make_problems` centres them in a
-second pass, and `_fit_models` fits the models.
+second pass, and `_fit_terms` fits the models, again with each pair that is found.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.additive.fitting import AdditiveFit
     from sklearn_interpret._core.additive.gram import Bins
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret.additive._pair_search import Pair
+    from sklearn_interpret.additive._terms import ColumnKind, Summary
 
 # Names of linear predictors, by link.
 RESPONSES = {
@@ -75,6 +77,9 @@ RESPONSES = {
 # Up to this number of rows, equal rows are merged before a fit: it then does not depend
 # on their order. Chosen by hand: more rows hardly ever have several exact fits.
 _FEW_ROWS = 1000
+# Largest p-value of a pair that a search found, with which it stays a term: a pair of
+# copies of two features may be found before the pair itself.
+_KEPT = 0.05
 # Largest number of terms that a warning names.
 _MOST_NAMED = 5
 
@@ -85,6 +90,15 @@ class FittedModel(NamedTuple):
     fit: AdditiveFit
     tests: NDArray[np.float64]  # statistic and p-value of each term, (n_terms, 2)
     deviance_explained: float
+
+
+class _FittedTerms(NamedTuple):
+    """Fits of some terms, and what they were made of."""
+
+    fits: list[AdditiveFit]  # of each model
+    coded: Passes  # the rows, coded by terms
+    bins: list[list[Bins]]
+    totals: Totals
 
 
 @lazy_transformer
@@ -101,6 +115,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
     by: dict[Any, Any] | None = None
     periods: dict[Any, float] | None = None
     monotonic_cst: dict[Any, int] | None = None
+    interactions: str | int | list[Any] | None = None
     offset: int | str | None = None
     smoothing: str | float = "reml"
     shrinkage: bool = True
@@ -123,6 +138,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
     deviance_explained_: float | NDArray[np.float64] = field(init=False)
     reml_: float | NDArray[np.float64] = field(init=False)
     n_iter_: int = field(init=False)
+    interaction_pairs_: list[tuple[int, int]] = field(init=False)
+    interaction_pvalues_: NDArray[np.float64] = field(init=False)
 
     if TYPE_CHECKING:  # attributes, which are no parameters
         _family: str = field(init=False)
@@ -135,6 +152,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
         "by": [dict, None],
         "periods": [dict, None],
         "monotonic_cst": [dict, None],
+        "interactions": [
+            StrOptions({"auto"}),
+            Interval(Integral, 0, None, closed="left"),
+            list,
+            None,
+        ],
         "offset": [str, Integral, None],
         "smoothing": [
             StrOptions({"reml", "gcv"}),
@@ -189,7 +212,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
     def _fit(self, sample: Any) -> None:  # a Sample or PartitionedSample
         """Fit in passes over rows: the first (`_observe`) yields labels, and summaries
         of columns, which make terms; the second (`_make_problems`) totals, which centre
-        the terms; further ones, over rows coded by terms, the models (`_fit_models`).
+        the terms; further ones, over rows coded by terms, the models.
         """
         reader, in_memory = TermReader(self, sample.rows), isinstance(sample, Sample)
         columns = range(sample.rows.n_columns) if in_memory else reader.columns
@@ -205,11 +228,56 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self._offset, self._names = reader.offset, list(sample.rows.names)
         quantiles = reader.quantiles(observed.summaries)
         sample = sample.with_values_and_levels(quantiles, (), most_distinct=1)
-        terms, bins = reader.terms(observed.summaries, sample)
+        given = reader, observed.summaries, sample, passes
+        self._searched_pairs: dict[Pair, float] = {}
+        fitted = self._fit_terms(*given)
+        search = reader.pair_search(fitted.bins, fitted.totals.histograms)
+        while True:
+            most = reader.most_pairs - len(self._searched_pairs)
+            found = search.find(fitted.fits, fitted.coded, reader.pairs, most)
+            if not found:
+                break
+            self._searched_pairs |= found
+            reader.add_pairs(found)
+            fitted = self._fit_terms(*given)
+        self._set_fits(fitted)
+        if unsupported := self._unsupported_pairs():
+            reader.remove_pairs(unsupported)
+            self._set_fits(self._fit_terms(*given))
+
+    def _fit_terms(
+        self,
+        reader: TermReader,
+        summaries: dict[ColumnKind, Summary],
+        sample: Any,
+        passes: Passes,
+    ) -> _FittedTerms:
+        """Fits of the terms that a reader has now, and what they were made of."""
+        terms, bins = reader.terms(summaries, sample)
         signs = self._monotonic_signs(sample.rows, terms)
         labels = self._model_labels
         coded = passes.map_rows(partial(code_rows, terms, bins, self._offset, labels))
-        self._fit_models(self._make_problems(coded, terms, bins), coded, signs)
+        totals: Totals = coded.sum(partial(Totals.of_rows, terms))
+        problems = self._make_problems(coded, terms, bins, totals)
+        fits = [self._fit_problem(problem, signs) for problem in problems]
+        return _FittedTerms(fits, coded, bins, totals)
+
+    def _unsupported_pairs(self) -> set[Pair]:
+        """Pairs of the search that later ones explain, by the tests of all terms."""
+        pvalues = self._pair_pvalues()
+        return {pair for pair in self._searched_pairs if pvalues[pair] > _KEPT}
+
+    def _pair_pvalues(self) -> dict[Pair, float]:
+        """The smallest p-value of the models for each term that is a pair."""
+        pvalues = np.atleast_2d(self.pvalues_).min(axis=0).tolist()
+        columns = [[column.position for column in t.columns] for t in self._terms]
+        return {
+            (positions[0], positions[1]): pvalue
+            for positions, pvalue, term in zip(
+                columns, pvalues, self._terms, strict=True
+            )
+            if term.kind == "tensor"
+        }
 
     def _observe(self, passes: Passes, reader: TermReader) -> ObservedRows:
         """Results of the first pass, of at least two rows."""
@@ -226,10 +294,13 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return observed
 
     def _make_problems(
-        self, coded: Passes, terms: list[FittedTerm], bins: list[list[Bins]]
+        self,
+        coded: Passes,
+        terms: list[FittedTerm],
+        bins: list[list[Bins]],
+        totals: Totals,
     ) -> list[AdditiveProblem]:
         """The problem of each model; sets the centred terms."""
-        totals: Totals = coded.sum(partial(Totals.of_rows, terms))
         design = RoundedDesign([term.term for term in terms], bins, totals.histograms)
         centred = map(FittedTerm.with_centred_term, terms, design.terms, totals.extents)
         self._terms = list(centred)
@@ -255,21 +326,23 @@ class BaseGAM(TransformerMixin, BasePredictor):
             raise ValueError(f"y has no logarithm of its mean: {reason}.")
         return float(LINKS[self._link].of_mean(np.float64(mean)))
 
-    def _fit_models(
-        self, problems: list[AdditiveProblem], coded: Passes, signs: list[int]
-    ) -> None:
-        """Fit the model of each problem, and set the attributes."""
-        smoothing, separated, models = self.smoothing, set(), []
+    def _fit_problem(self, problem: AdditiveProblem, signs: list[int]) -> AdditiveFit:
+        """The fit of a problem."""
+        smoothing = self.smoothing
         if not isinstance(smoothing, str):
             smoothing = np.log(smoothing)
-        for problem in problems:
-            fit = fit_additive(problem, smoothing, signs, self.max_iter)
+        return fit_additive(problem, smoothing, signs, self.max_iter)
+
+    def _set_fits(self, fitted: _FittedTerms) -> None:
+        """Set the attributes, from the fit of each model."""
+        separated, models = set(), []
+        for fit in fitted.fits:
             tests, uninformed = term_tests(fit, self._term_slices(), self.max_iter)
             if uninformed:
                 separated |= set(separated_terms(fit))
             null_deviance = fit.start_deviance
             if self._offset is not None and self._link != "identity":
-                null_deviance = self._null_deviance(fit, coded)
+                null_deviance = self._null_deviance(fit, fitted.coded)
             deviance = fit.evaluation.deviance
             unexplained = deviance / null_deviance if null_deviance > 0 else 1.0
             models.append(FittedModel(fit, tests, 1 - unexplained))
@@ -310,6 +383,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
             values = [result[name] for result in results]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.term_names_ = self._term_names(self._names)
+        pvalues = self._pair_pvalues()
+        self.interaction_pairs_ = list(pvalues)
+        pvalues |= {
+            pair: p for pair, p in self._searched_pairs.items() if pair in pvalues
+        }
+        self.interaction_pvalues_ = np.array(list(pvalues.values()))
         self.n_iter_ = max(model.fit.n_iter for model in models)
 
     def _model_attributes(self, model: FittedModel) -> dict[str, Any]:

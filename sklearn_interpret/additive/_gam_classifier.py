@@ -50,6 +50,11 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
     monotonic_cst : dict, default=None
         Features whose curve or straight line must not fall, 1, or not rise, -1; also
         each of the curves that `by` gives the levels of a category.
+    interactions : {"auto"}, int, list of pairs or None, default=None
+        Pairs of features that have a surface, besides the pairs in `terms`. A list
+        names the pairs. `"auto"` searches pairs that interact in what the other terms
+        leave, and an int is the largest number of pairs to find. The search is among
+        features that have a curve, or an effect of levels, as a term.
     offset : int or str, default=None
         Feature that is added to the linear predictor as it is.
     smoothing : {"reml", "gcv"} or float, default="reml"
@@ -100,6 +105,12 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         Logarithm of the restricted likelihood; larger is better.
     n_iter_ : int
         Number of least squares problems that were solved.
+    interaction_pairs_ : list of tuple of two ints
+        Positions of the features of each term that is a pair.
+    interaction_pvalues_ : ndarray of shape (n_pairs,)
+        P-value of each pair. Of a pair that was searched, it is that of an F test of
+        the interaction in what the terms before it leave, times the number of pairs
+        that were compared; of other pairs, it is the smallest of `pvalues_`.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

@@ -7,7 +7,7 @@ for each function of one or two columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from numbers import Integral, Real
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
 from sklearn_interpret._core.additive.gram import MOST_VALUES, Bins
+from sklearn_interpret._core.additive.pairs import Groups
 from sklearn_interpret._core.additive.terms import (
     Term,
     single_term,
@@ -34,8 +35,10 @@ from sklearn_interpret._model.rows.features import (
     warn_of_left_out,
 )
 from sklearn_interpret._model.rows.number_format import entry_text
+from sklearn_interpret.additive._pair_search import Pair, PairSearch
 
 if TYPE_CHECKING:
+    from sklearn_interpret._core.additive.gram import Histogram
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.additive._gam import BaseGAM
@@ -47,6 +50,11 @@ _KINDS = ("auto", "spline", "linear", "category", "cyclic")
 # Largest default number of splines of each column of a pair. Chosen by hand: a surface
 # has a coefficient for each product of two splines, which few rows do not determine.
 _MOST_SPLINES_OF_PAIR = 8
+# Up to this number of products of both columns' functions, a column of a pair may have
+# as many splines as alone: a curve for each of few values of the other column.
+_FEW_PRODUCTS = 100
+# Most pairs that a search adds, to bound its time.
+_MOST_PAIRS = 30
 # Rows are extrapolated in gaps, and beyond the ends, wider than this share of a
 # column's range. Chosen by hand: held-out rows are often a little beyond the ends.
 _WIDE_GAP = 0.1
@@ -211,7 +219,9 @@ class Summary:
 
     @property
     def n_distinct(self) -> float:
-        """Number of distinct numbers, infinite if they are many."""
+        """Number of levels, or distinct numbers, infinite if they are many."""
+        if self.labels is not None:
+            return len(self.labels)
         if self.distinct is None:
             return np.inf
         return int((~np.isnan(self.distinct)).sum())
@@ -484,8 +494,18 @@ class TermReader:
         entries = [(self._resolve_entry(key, "terms"), kind) for key, kind in terms]
         if not entries:
             raise ValueError(f"there is no term to fit: terms={terms!r}.")
+        if isinstance(interactions := self.parameters.interactions, list):
+            pairs = [self._resolve_entry(pair, "interactions") for pair in interactions]
+            if any(len(pair) < 2 for pair in pairs):
+                raise ValueError(
+                    f"interactions={interactions!r} has features that are no pair; "
+                    "each entry is a tuple of two."
+                )
+            entries += [(pair, "auto") for pair in pairs]
         if len({frozenset(entry) for entry, _ in entries}) < len(entries):
-            raise ValueError("terms has the same feature, or pair, more than once.")
+            raise ValueError(
+                "terms and interactions have a feature, or a pair, more than once."
+            )
         for entry, kind in entries:
             accepted = _KINDS if len(entry) == 1 else ("auto", "tensor")
             if kind not in accepted:
@@ -563,6 +583,50 @@ class TermReader:
         return [(by, kind if kind == "category" else "linear"), *columns]
 
     @property
+    def pairs(self) -> set[Pair]:
+        """Increasing positions of the features of each pair that is a term."""
+        pairs = [entry for entry, _ in self.entries if len(entry) == 2]
+        return {(min(pair), max(pair)) for pair in [*pairs, *self._by.items()]}
+
+    def add_pairs(self, pairs: Iterable[Pair]) -> None:
+        """Add a term for each pair of features."""
+        self.entries += [(pair, "tensor") for pair in pairs]
+
+    def remove_pairs(self, pairs: Collection[Pair]) -> None:
+        """Remove the terms of pairs."""
+        self.entries = [entry for entry in self.entries if entry[0] not in pairs]
+
+    @property
+    def is_search(self) -> bool:
+        """Whether pairs are searched."""
+        interactions = self.parameters.interactions
+        return interactions is not None and not isinstance(interactions, list)
+
+    @property
+    def most_pairs(self) -> int:
+        """Most pairs that a search may add."""
+        interactions = self.parameters.interactions
+        return interactions if isinstance(interactions, Integral) else _MOST_PAIRS
+
+    def pair_search(
+        self, bins: list[list[Bins]], histograms: list[Histogram]
+    ) -> PairSearch:
+        """The search among features with a curve, or an effect of levels.
+
+        `bins` and `histograms` are those of all terms.
+        """
+        terms, groups = {}, {}
+        for k, (entry, _) in enumerate(self.entries if self.is_search else ()):
+            j, kind = entry[0], self.kinds.get(entry[0])
+            if len(entry) == 1 and kind != "linear" and j not in self._by:
+                has_missing = getattr(bins[k][0].basis, "missing", False)
+                groups[j] = Groups.of_counts(
+                    histograms[k].counts, kind == "category", has_missing
+                )
+                terms[j] = k
+        return PairSearch(terms, groups)
+
+    @property
     def needed(self) -> set[ColumnKind]:
         """Columns of all terms, each with the kind that it is read for."""
         return {key for entry, _ in self.entries for key in self._columns_of(entry)}
@@ -607,7 +671,12 @@ class TermReader:
             column = summary.column(j, self.rows.names[j])
             columns.append(replace(column, date_dtype=self.rows.date_dtype(j)))
             self._refuse_missing(columns[-1], kind)
-            bases.append(self._make_basis(columns[-1], summary, kind, entry, sample))
+            n_splines = 0
+            if kind in ("spline", "cyclic"):
+                n_splines = self._n_splines_of(entry, (j, kind), summaries)
+            bases.append(
+                self._make_basis(columns[-1], summary, kind, n_splines, sample)
+            )
             distinct = summary.distinct
             if summary.labels is not None:
                 distinct = np.arange(float(len(summary.labels)))
@@ -649,7 +718,7 @@ class TermReader:
         column: Column,
         summary: Summary,
         kind: str,
-        entry: tuple[int, ...],
+        n_splines: int,
         sample: Sample,
     ) -> Any:
         """The basis functions of a column."""
@@ -657,7 +726,6 @@ class TermReader:
             return LevelBasis(len(column.labels))
         if kind == "linear":
             return LineBasis(summary.center, summary.spread or 1.0)
-        n_splines = self._n_splines_of(entry, summary, kind)
         extrapolation = self.parameters.extrapolation
         # Between few values, no row says how a curve would go: lines are straight.
         has_few_values = column.values is not None and len(column.values) <= n_splines
@@ -670,14 +738,21 @@ class TermReader:
             degree=1 if is_straight else 3,
         )
 
-    def _n_splines_of(self, entry: tuple[int, ...], summary: Summary, kind: str) -> int:
+    def _n_splines_of(
+        self,
+        entry: tuple[int, ...],
+        column: ColumnKind,
+        summaries: dict[ColumnKind, Summary],
+    ) -> int:
         """Number of splines of a term's column, at most the number of its values."""
-        n_splines = self.parameters.n_splines
-        n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
+        default = self.parameters.n_splines
+        n_splines = 20.0 if isinstance(default, Mapping) else default
         if len(entry) == 2:
-            n_splines = min(n_splines, _MOST_SPLINES_OF_PAIR)
+            (other,) = (key for key in self._columns_of(entry) if key != column)
+            n_products = _FEW_PRODUCTS // summaries[other].n_distinct
+            n_splines = min(n_splines, max(n_products, _MOST_SPLINES_OF_PAIR))
         n_splines = self._n_splines.get(entry, n_splines)
-        return int(min(n_splines, max(summary.n_distinct, 3)))
+        return int(min(n_splines, max(summaries[column].n_distinct, 3)))
 
     def quantiles(
         self, summaries: dict[ColumnKind, Summary]
@@ -687,8 +762,11 @@ class TermReader:
         for entry, _ in self.entries if self.parameters.knots == "quantile" else ():
             for j, kind in self._columns_of(entry):
                 if kind == "spline":
-                    n_splines = self._n_splines_of(entry, summaries[j, kind], kind)
-                    shares = _shares_below_breaks(n_splines)
+                    n_splines = self._n_splines_of(entry, (j, kind), summaries)
+                    numbers = [n_splines]
+                    if self.is_search:  # in a pair, a column may have fewer splines
+                        numbers += range(_MOST_SPLINES_OF_PAIR, n_splines)
+                    shares = np.concatenate(list(map(_shares_below_breaks, numbers)))
                     quantiles[j] = np.union1d(quantiles.get(j, ()), shares)
         return quantiles
 

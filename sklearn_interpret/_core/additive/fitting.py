@@ -128,18 +128,33 @@ class Likelihood:
         family, link, y = self.family, self.link, rows.targets[self.model]
         predictor = rows.design.predictor(coefficients)
         scores = predictor + rows.offset
-        means, slopes = link.mean(scores), link.slope(scores)
+        means: _Array = link.mean(scores)
         deviance = float(rows.weights @ family.deviance(y, means))
         if not (with_equations and np.isfinite(deviance)):
             return Evaluation(deviance if np.isfinite(deviance) else np.inf)
-        weights = rows.weights * slopes**2 / family.variance(means)
-        working = predictor + (y - means) / slopes
-        center = weights @ working / (weights.sum() or 1.0)
+        residuals, weights = self._working_residuals(scores, means, rows)
+        working = predictor + residuals
+        center = float(weights @ working / (weights.sum() or 1.0))
         working -= center
         products = rows.design.products(weights)
         sums = rows.design.sums(weights * working)
         square = float(weights @ working**2)
         return Evaluation(deviance, center, products, sums, square)
+
+    def _working_residuals(
+        self, scores: _Array, means: _Array, rows: TargetRows
+    ) -> tuple[_Array, _Array]:
+        """Residuals on the scale of the linear predictor, and their weights."""
+        slopes = self.link.slope(scores)
+        weights = rows.weights * slopes**2 / self.family.variance(means)
+        return (rows.targets[self.model] - means) / slopes, weights
+
+    def working_residuals(
+        self, coefficients: _Array, rows: TargetRows
+    ) -> tuple[_Array, _Array]:
+        """Residuals of rows on the scale of the linear predictor, and their weights."""
+        scores = rows.design.predictor(coefficients) + rows.offset
+        return self._working_residuals(scores, self.link.mean(scores), rows)
 
     def _means(self, coefficients: _Array, rows: TargetRows) -> _Array:
         """Expected targets of rows."""

@@ -5,7 +5,18 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from sklearn_interpret._core.additive.pairs import interacting_pairs, interaction_pvalue
+from sklearn_interpret._core.additive.pairs import Groups, PairSums, interacting_pairs
+
+
+def interaction_pvalue(first, second, residuals, level=1.0):
+    """P-value of the interaction of two columns of levels."""
+    columns, ones = (first, second), np.ones(len(residuals))
+    groups = [Groups.of_counts(np.bincount(codes), True, False) for codes in columns]
+    codes = {j: groups[j].of_values[column] for j, column in enumerate(columns)}
+    by_column = dict(enumerate(groups))
+    sums = PairSums.of_rows(codes, by_column, [(0, 1)], residuals, ones, ones)
+    return sums.pvalue(0, *groups, level)
+
 
 SETTINGS = {"most": 3, "level": 0.05}
 NUMBERS = np.zeros(5, dtype=bool)
@@ -97,8 +108,7 @@ def test_effects_of_the_columns_are_taken_off():
     ratio = (squares[0] - squares[1]) / squares[1]
     ratio *= (400 - ranks[1]) / (ranks[1] - ranks[0])
     expected = stats.f.sf(ratio, ranks[1] - ranks[0], 400 - ranks[1])
-    codes = [first], [second]
-    assert_allclose(interaction_pvalue(*codes, residuals, np.ones(400)), expected)
+    assert_allclose(interaction_pvalue(first, second, residuals), expected)
 
 
 @pytest.mark.parametrize("size", [0.0, 0.5, 1.0])
@@ -110,7 +120,7 @@ def test_pvalues_up_to_the_level_are_exact(size):
         first = rng.integers(0, 5, 200)
         second = np.where(rng.random(200) < 0.6, first // 2, rng.integers(0, 3, 200))
         residuals = rng.normal(size=200) + size * (first == second) + size * first
-        given = [first], [second], residuals, np.ones(200)
+        given = first, second, residuals
         exact.append(interaction_pvalue(*given))
         bounded.append(interaction_pvalue(*given, 0.05))
     exact, bounded = np.array(exact), np.array(bounded)
