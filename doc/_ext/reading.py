@@ -485,8 +485,10 @@ def rule_fit(cls):
     model = rules.RuleFitRegressor(max_rules=30, random_state=0).fit(X, y)
     display = cls.from_estimator(model, max_entries=5)
     first, second = display.bars_
-    for ax in display.axes_:
-        ax.set_xlabel("importance")
+    for ax, numbers in zip(
+        display.axes_, (" (numbers: coefficients)", ""), strict=True
+    ):
+        ax.set_xlabel(f"importance{numbers}")
     display.legend_.set_in_layout(False)
     return [
         at(first[0], 0.5, 0.5),

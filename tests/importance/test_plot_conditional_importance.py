@@ -20,8 +20,8 @@ NAMES = ["first", "second", "third", "fourth"]
 PVALUES = [0.2, 0.01, 0.05, 1e-7]
 SCORES = np.array([[0.5, 0.9], [0.25, -0.1], [0.125, 0.001], [-12.0, 0.0]])
 LABELS = {
-    "gcm": "Share of the target's residual variance\nthat the feature's explains",
-    "pcm": "Share of the target's residual variance\nthat its effect explains",
+    "gcm": "Share of the target's residual variance\ndue to the feature's residuals",
+    "pcm": "Share of the target's residual variance\ndue to its effect's residuals",
     "hrt": "Increase of the squared error\nwith redrawn values of the feature",
     "loco": "Increase of the squared error\nwithout the feature",
 }

@@ -75,6 +75,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _names_missing_in_folds: ClassVar[tuple[str, ...]] = ()
     _fold_name: ClassVar[str]  # argument with the effects of each fold
     _quantity: ClassVar[str] = ""
+    _pair_quantity: ClassVar[str] = ""  # of pairs, by default the same
     _left_out = list[str]()  # columns without an effect
     _zero = False  # whether effects are differences from zero
     _artist_names = (
@@ -299,7 +300,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
             return [(self._line_panel(effect, options.outputs, options), None)]
-        quantity = self._quantity_name()
+        quantity = self._pair_quantity or self._quantity_name()
         supported = np.where(effect.has_rows, effect.values, np.nan)
         limits = colour_limits(
             supported, diverging=self._zero, negligible=self._rounding_size()

@@ -47,8 +47,8 @@ _SCORES = "target R²", "feature R²"
 _MARK = {"marker": "D", "s": 30, "zorder": 3}
 # Texts of the axis, by test.
 _NAMES = {
-    "gcm": "Share of the target's residual variance\nthat the feature's explains",
-    "pcm": "Share of the target's residual variance\nthat its effect explains",
+    "gcm": "Share of the target's residual variance\ndue to the feature's residuals",
+    "pcm": "Share of the target's residual variance\ndue to its effect's residuals",
     "hrt": "Increase of the {loss}\nwith redrawn values of the feature",
     "loco": "Increase of the {loss}\nwithout the feature",
 }

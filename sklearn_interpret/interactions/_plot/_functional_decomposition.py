@@ -95,7 +95,8 @@ class SharePanel:
 
     def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axis of the shares."""
-        finish_rows(ax, two_lines(self.response, "share of variance"))
+        offsets = " (below 0: offsets others)" if (self.shares < 0).any() else ""
+        finish_rows(ax, two_lines(self.response, f"share of variance{offsets}"))
 
 
 @dataclass(eq=False, repr=False)

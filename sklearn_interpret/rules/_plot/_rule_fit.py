@@ -172,7 +172,11 @@ class RuleFitDisplay(DisplayMixin):
             _draw_panel(right, names, used_importances, feature_colours, None, *limits),
         ]
         quantity = f"standard deviation of what is added to the {self.response_name}"
-        left.set_xlabel(literal(f"importance of rules and linear terms:\n{quantity}"))
+        left.set_xlabel(
+            literal(
+                f"importance of rules and lines (numbers: coefficients):\n{quantity}"
+            )
+        )
         n_unused = n_features - len(used)
         note = f"\n({n_unused} without any are not shown)" * (n_unused > 0)
         right.set_xlabel(f"importance of features{note}")
