@@ -112,7 +112,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     _mean_names = ("effects",)
     _names_missing_in_folds = ("intervals_low", "intervals_high")
     _quantity = "Accumulated local effect, mean 0"
-    _pair_quantity = "Interaction alone (second-order ALE)"
+    _pair_quantity = "Interaction alone, second-order ALE"
     _zero = True
 
     edges: list[Any]

@@ -95,7 +95,7 @@ class SharePanel:
 
     def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axis of the shares."""
-        offsets = " (below 0: offsets others)" if (self.shares < 0).any() else ""
+        offsets = ", below 0 offsetting others" if (self.shares < 0).any() else ""
         finish_rows(ax, two_lines(self.response, f"share of variance{offsets}"))
 
 
