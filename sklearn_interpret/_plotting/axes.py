@@ -39,13 +39,13 @@ Style = dict[str, Any]
 PANEL_WIDTH = 3.6  # of a panel in a grid
 PANEL_HEIGHT = 2.9
 BAR_PANEL_WIDTH = 4.4  # of a panel with a colour bar
-# Of panels on an axes that is given: width beside a colour bar, and height.
+# Of panels on an axes that is given: width next to a colour bar, and height.
 LEAST_BAR_PANEL_WIDTH = 2.0
 LEAST_PANEL_HEIGHT = 1.5
 BELOW_HEIGHT = 1.5  # of the smaller panel below a panel
 SINGLE_WIDTH = 5.6  # of a panel that is alone
 SINGLE_HEIGHT = 4.0
-LEAST_WIDTH = 3.4  # of an axes beside which there is something to the right
+LEAST_WIDTH = 3.4  # of an axes that has something to its right
 LEAST_LEGEND_WIDTH = 0.6  # there
 LABEL_MARGIN = 0.1  # by which a label may reach beyond what is next to it
 TICK_GAP = 0.03  # least distance between labels of ticks
@@ -294,7 +294,7 @@ def _fit_along(ax: Axes, room: Bbox, text: Text, side: int) -> bool:
 
 
 def _break_lines(lines: Sequence[str], letters: float) -> list[str]:
-    """Lines of at most so many letters each, but for a few."""
+    """Lines of about this many letters each."""
     width = max(int(letters), LEAST_LETTERS)
     return [part for line in lines for part in wrap(line, width) or [line]]
 

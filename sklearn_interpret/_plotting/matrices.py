@@ -35,7 +35,7 @@ PITCH = 0.5  # inches of a cell
 NUMBER_WIDTH = 0.42  # inches of a cell that has room for a number
 # Characters of a name; a note of twice as many does not reach the colour bar's label.
 NAME_WIDTH = 18
-LEAST_NAME_WIDTH = 8  # characters of a name beside a narrow table
+LEAST_NAME_WIDTH = 8  # characters of a name next to a narrow table
 BAR_WIDTH = 0.9  # inches of a colour bar with its label
 MOST_STRETCHED = 1.5  # width of a table, in its heights, up to which cells are square
 NAMES_PER_INCH = 6.5  # of small names below each other, with a space between them
@@ -104,7 +104,7 @@ def draw_table(
     table, texts = table[np.ix_(order, order)], [str(names[j]) for j in order]
     width, height = axes_inches(ax)
     letters = int(np.clip(5 * width, LEAST_NAME_WIDTH, NAME_WIDTH))
-    # Without the names and the colour bar, which a layout puts beside the axes.
+    # Without the names and the colour bar, which a layout puts next to the axes.
     width = 1.25 * width - letters / CHARACTERS_PER_INCH - BAR_WIDTH
     is_wide = width > MOST_STRETCHED * height  # square cells would leave the rest empty
     if not is_wide:

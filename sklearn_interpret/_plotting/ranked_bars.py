@@ -62,7 +62,7 @@ LINE_HEIGHT = 0.145  # inches
 RULE_WIDTH = 36  # characters of a line of a rule
 MOST_LINES = 5  # of a rule
 LEARNER = "learner's value, 95 %"  # label of lines over folds
-LEAST_BAR = 0.3  # inches that the longest bars keep beside their labels
+LEAST_BAR = 0.3  # inches that the longest bars keep next to their labels
 BAR_HEIGHT = 0.7  # of the distance from bar to bar
 PALE = 0.35  # opacity of bars whose p-value is not small
 # Room to the right of bars, in shares of their width: without texts, for numbers, and

@@ -51,7 +51,7 @@ _CLASS_LETTERS = 14
 # Points: mean width of a small letter, and from the columns to the axes' edge.
 _LETTER_WIDTH = 5.2
 _EDGE = 6.0
-_LEAST_BARS_SHARE = 0.3  # of the axes, beside the columns
+_LEAST_BARS_SHARE = 0.3  # of the axes, next to the columns
 
 
 def _percent_text(share: float) -> str:
