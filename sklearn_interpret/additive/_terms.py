@@ -346,8 +346,8 @@ class FittedTerm:
 
     def axes(self) -> list[NDArray[Any]]:
         """Values over the range of each column of the term."""
-        n_numeric = sum(column.labels is None for column in self.columns)
-        n_points = 30 if n_numeric == 2 else 100
+        have_few = [column.labels or column.values for column in self.columns]
+        n_points = 100 if len(have_few) == 1 or any(have_few) else 30
         return [
             np.array(column.grid(n_points), dtype=object if column.labels else None)
             for column in self.own_columns

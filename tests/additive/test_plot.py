@@ -297,3 +297,15 @@ def test_given_axes_are_drawn_on():
     display = SmoothTermDisplay.from_estimator(GAM3, X, ax=axes)
     assert display.figure_ is figure
     assert panels(display) == list(axes)
+
+
+def test_a_number_beside_a_flag_has_a_line_for_each_value():
+    table = X.assign(flag=(X["job"] == "cook") + 0.0)
+    model = GAMRegressor(terms=["lat", "flag", ("flag", "lat")], n_splines=8)
+    display = SmoothTermDisplay.from_estimator(
+        model.fit(table, Y), table, terms=["flag:lat"]
+    )
+    (lines,) = display.lines_
+    assert [line.get_label() for line in lines] == ["flag: 0", "flag: 1"]
+    _, effects, _ = model.partial_effect("flag:lat")
+    assert_allclose(lines[1].get_ydata(), effects.reshape(2, -1)[1])

@@ -59,6 +59,8 @@ CLIPPED_SHARE = 0.01
 WIDE_STEP = 0.1
 # Characters of a label of a panel in a grid.
 LABEL_WIDTH = 28
+# Most values of a number beside which another number has a line for each.
+_MOST_LINES = 4
 
 
 @dataclass(frozen=True)
@@ -351,7 +353,8 @@ default=None
     ) -> Self:
         """Draw one panel per term; of pairs of features, one per output too.
 
-        A pair of a number and a category of up to 12 levels has a line for each level.
+        A pair of a number and a category of up to 12 levels, or a number of up to 4
+        values, has a line for each of them.
         The axes leave out partial residuals that are among the 1 % largest or smallest,
         and those of log-odds that are farther from the lines than their range; the
         legend says so.
@@ -478,6 +481,14 @@ default=None
                 panel = SurfacePanel(effect, output, limits, diverging=True, **texts)
             panels.append(panel)
         return panels
+
+    def _are_levels(
+        self, entry: int, places: tuple[NDArray[Any], ...]
+    ) -> tuple[bool, ...]:
+        """Which features are categories, or have few values beside a number's many."""
+        are_levels = super()._are_levels(entry, places)
+        are_few = tuple(len(values) <= _MOST_LINES for values in places)
+        return are_few if not any(are_levels) and len(set(are_few)) > 1 else are_levels
 
     def _one_way_panel(
         self, term: int, effect: Effect, residuals: NDArray[np.float64] | list[Any]
