@@ -625,7 +625,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             Values of its feature or features; by default all levels of a category, the
             distinct values of a number that has at most 12, else 100 over its range,
             without those in gaps wider than a tenth of it; and all pairs of two
-            features' values, then 30 of each of two numbers.
+            features' values, then 30 of each of two numbers of many values.
 
         Returns
         -------
