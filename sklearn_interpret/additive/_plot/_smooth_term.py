@@ -59,7 +59,7 @@ CLIPPED_SHARE = 0.01
 WIDE_STEP = 0.1
 # Characters of a label of a panel in a grid.
 LABEL_WIDTH = 28
-# Most values of a number beside which another number has a line for each.
+# Most values of a number for each of which another number has a line.
 _MOST_LINES = 4
 
 
@@ -485,7 +485,7 @@ default=None
     def _are_levels(
         self, entry: int, places: tuple[NDArray[Any], ...]
     ) -> tuple[bool, ...]:
-        """Which features are categories, or have few values beside a number's many."""
+        """Which features are categories, or have few values next to a number of many."""
         are_levels = super()._are_levels(entry, places)
         are_few = tuple(len(values) <= _MOST_LINES for values in places)
         return are_few if not any(are_levels) and len(set(are_few)) > 1 else are_levels
