@@ -485,7 +485,7 @@ default=None
     def _are_levels(
         self, entry: int, places: tuple[NDArray[Any], ...]
     ) -> tuple[bool, ...]:
-        """Which features are categories, or have few values next to a number of many."""
+        """Which features are categories, or have few values next to one of many."""
         are_levels = super()._are_levels(entry, places)
         are_few = tuple(len(values) <= _MOST_LINES for values in places)
         return are_few if not any(are_levels) and len(set(are_few)) > 1 else are_levels
