@@ -132,7 +132,7 @@ class Likelihood:
         deviance = float(rows.weights @ family.deviance(y, means))
         if not (with_equations and np.isfinite(deviance)):
             return Evaluation(deviance if np.isfinite(deviance) else np.inf)
-        residuals, weights = self._working_residuals(scores, means, rows)
+        residuals, weights = self._residuals_of_scores(scores, means, rows)
         working = predictor + residuals
         center = float(weights @ working / (weights.sum() or 1.0))
         working -= center
@@ -141,10 +141,10 @@ class Likelihood:
         square = float(weights @ working**2)
         return Evaluation(deviance, center, products, sums, square)
 
-    def _working_residuals(
+    def _residuals_of_scores(
         self, scores: _Array, means: _Array, rows: TargetRows
     ) -> tuple[_Array, _Array]:
-        """Residuals on the scale of the linear predictor, and their weights."""
+        """`working_residuals`, from linear predictors and means that are known."""
         slopes = self.link.slope(scores)
         weights = rows.weights * slopes**2 / self.family.variance(means)
         return (rows.targets[self.model] - means) / slopes, weights
@@ -154,7 +154,7 @@ class Likelihood:
     ) -> tuple[_Array, _Array]:
         """Residuals of rows on the scale of the linear predictor, and their weights."""
         scores = rows.design.predictor(coefficients) + rows.offset
-        return self._working_residuals(scores, self.link.mean(scores), rows)
+        return self._residuals_of_scores(scores, self.link.mean(scores), rows)
 
     def _means(self, coefficients: _Array, rows: TargetRows) -> _Array:
         """Expected targets of rows."""
