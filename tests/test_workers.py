@@ -78,6 +78,47 @@ def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
         assert_same(found_by(inspector_class, table), alone)
 
 
+# Before the cluster starts its threads: a process that is forked amid the work of a
+# thread may wait forever for its lock.
+def jobs_within(n_jobs):
+    """Workers that a model with this `n_jobs` would use here."""
+    return effective_n_jobs(n_jobs)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+@pytest.mark.parametrize("n_jobs", [None, -1])
+def test_models_in_workers_that_take_all_cores_use_one_each(backend, n_jobs):
+    workers = max(2, cpu_count())
+    with parallel_config(backend=backend):
+        found = list(run(jobs_within, [(n_jobs,)] * workers, n_jobs=workers))
+    assert found == [1] * workers
+
+
+def warned(value):
+    """Give one value, with a warning of ours."""
+    warnings.warn("rows are odd", SaturatedResponseWarning, stacklevel=1)
+    return [value]
+
+
+@pytest.mark.parametrize("backend", ["multiprocessing", "loky"])
+@pytest.mark.parametrize("loop", [run, stream])
+def test_warnings_of_workers_are_seen_once(loop, backend):
+    tasks = [(value,) for value in range(6)]
+    with (
+        parallel_config(backend=backend),
+        pytest.warns(SaturatedResponseWarning, match="rows are odd") as seen,
+    ):
+        found = list(loop(warned, tasks, n_jobs=2))
+    assert np.ravel(found).tolist() == list(range(6))
+    assert [(w.filename, str(w.message)) for w in seen] == [(__file__, "rows are odd")]
+
+
+def test_filters_of_warnings_hold_in_workers():
+    with parallel_config(backend="multiprocessing"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", SaturatedResponseWarning)
+        assert list(run(warned, [(0,), (1,)], n_jobs=2)) == [[0], [1]]
+
+
 @pytest.fixture(scope="module")
 def cluster():
     """A Dask cluster of two workers within this process."""
@@ -235,20 +276,6 @@ def test_partitions_share_an_inspector_that_was_scattered(cluster, table):
     assert counts[0] == counts[1]
 
 
-def jobs_within(n_jobs):
-    """Workers that a model with this `n_jobs` would use here."""
-    return effective_n_jobs(n_jobs)
-
-
-@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
-@pytest.mark.parametrize("n_jobs", [None, -1])
-def test_models_in_workers_that_take_all_cores_use_one_each(backend, n_jobs):
-    workers = max(2, cpu_count())
-    with parallel_config(backend=backend):
-        found = list(run(jobs_within, [(n_jobs,)] * workers, n_jobs=workers))
-    assert found == [1] * workers
-
-
 def test_models_in_a_cluster_do_not_spread_their_work_again(cluster):
     with parallel_config(backend="dask"):
         assert list(run(jobs_within, [(None,)] * 4)) == [1] * 4
@@ -360,37 +387,17 @@ def test_one_worker_keeps_its_threads():
     assert threads_here(None) == before
 
 
-def warned(value):
-    """Give one value, with a warning of ours."""
-    warnings.warn("rows are odd", SaturatedResponseWarning, stacklevel=1)
-    return [value]
-
-
-@pytest.mark.parametrize("backend", ["multiprocessing", "loky"])
-@pytest.mark.parametrize("loop", [run, stream])
-def test_warnings_of_workers_are_seen_once(loop, backend):
-    tasks = [(value,) for value in range(6)]
-    with (
-        parallel_config(backend=backend),
-        pytest.warns(SaturatedResponseWarning, match="rows are odd") as seen,
-    ):
-        found = list(loop(warned, tasks, n_jobs=2))
-    assert np.ravel(found).tolist() == list(range(6))
-    assert [(w.filename, str(w.message)) for w in seen] == [(__file__, "rows are odd")]
-
-
-def test_filters_of_warnings_hold_in_workers():
-    with parallel_config(backend="multiprocessing"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SaturatedResponseWarning)
-            assert list(run(warned, [(0,), (1,)], n_jobs=2)) == [[0], [1]]
-        # As in the tests' own filters: an error.
-        with pytest.raises(SaturatedResponseWarning, match="rows are odd"):
-            list(run(warned, [(0,), (1,)], n_jobs=2))
-
-
 # Behind the others that use loky: an error ends its processes, and starting takes time.
-# Python's own pools may wait forever where they are ended amid their work.
+# Not with multiprocessing, whose pools may wait forever when they are ended amid work.
+def test_warnings_that_are_errors_come_through():
+    # As in the tests' own filters: an error.
+    with (
+        parallel_config(backend="loky"),
+        pytest.raises(SaturatedResponseWarning, match="rows are odd"),
+    ):
+        list(run(warned, [(0,), (1,)], n_jobs=2))
+
+
 @pytest.mark.parametrize(
     ("backend", "how", "error", "message"),
     [
