@@ -84,7 +84,8 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         Whether straight lines and levels are penalised too, so that useless terms
         vanish.
     extrapolation : {"linear", "constant", "error"}, default="linear"
-        How curves continue outside of the range of `fit`.
+        How curves continue outside of the range of `fit`: as a straight line up to a
+        tenth of the range, and constant farther away; constant everywhere; or not.
     handle_unknown : {"error", "zero"}, default="error"
         Treatment of levels that `fit` did not see, and of missing values where it saw
         none: their effect is zero, or an error is raised.

@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
+from sklearn_interpret._core.additive.bases import (
+    WIDE_GAP,
+    LevelBasis,
+    LineBasis,
+    SplineBasis,
+)
 from sklearn_interpret._core.additive.gram import MOST_VALUES, Bins
 from sklearn_interpret._core.additive.pairs import Groups
 from sklearn_interpret._core.additive.terms import (
@@ -55,9 +60,6 @@ _MOST_SPLINES_OF_PAIR = 8
 _FEW_PRODUCTS = 100
 # Most pairs that a search adds, to bound its time.
 _MOST_PAIRS = 30
-# Rows are extrapolated in gaps, and beyond the ends, wider than this share of a
-# column's range. Chosen by hand: held-out rows are often a little beyond the ends.
-_WIDE_GAP = 0.1
 # Largest range of a column whose sums and differences are finite.
 _WIDEST = 1e280
 # Up to this number of distinct numbers, curves are straight lines between neighbours.
@@ -98,7 +100,7 @@ class Column:
 
     def is_extrapolated(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether numbers are beyond those of `fit`, or in a wide gap of them."""
-        margin = _WIDE_GAP * (self.high - self.low)
+        margin = WIDE_GAP * (self.high - self.low)
         outside = (values < self.low - margin) | (values > self.high + margin)
         for low, high in self.gaps:
             outside |= (low < values) & (values < high)
@@ -156,7 +158,7 @@ class Column:
         column of levels has no numbers.
         """
         values = values[~np.isnan(values) & (self.labels is None)]
-        n_bins = round(2 / _WIDE_GAP)
+        n_bins = round(2 / WIDE_GAP)
         scale = n_bins / max(self.high - self.low, 1e-300)
         bins = ((values - self.low) * scale).astype(np.intp)
         ends = np.full((2, n_bins + 1), np.inf)
@@ -169,7 +171,7 @@ class Column:
         smallest, negative = extents[:, np.isfinite(extents[0])]
         # A gap is between the largest number of a bin and the smallest of the next.
         starts, ends = -negative[:-1], smallest[1:]
-        is_wide = ends - starts > _WIDE_GAP * (self.high - self.low)
+        is_wide = ends - starts > WIDE_GAP * (self.high - self.low)
         return replace(self, gaps=np.stack([starts, ends], axis=1)[is_wide])
 
     def refuse_unknown(

@@ -442,12 +442,14 @@ def test_a_log_link_of_normal_targets_and_shares_of_trials():
 def test_extrapolation(extrapolation):
     model = GAMRegressor(terms=[0], extrapolation=extrapolation).fit(X, Y)
     _, (low, a, b, end, c, d), _ = model.partial_effect(
-        0, [-1, -1e-6, 0, 1, 1 + 1e-6, 2]
+        0, [-0.1, -1e-6, 0, 1, 1 + 1e-6, 1.1]
     )
+    _, far, _ = model.partial_effect(0, [-9, 9])
+    assert_allclose(far, [low, d])  # constant beyond a tenth of the range
     if extrapolation == "constant":
         assert_allclose([low, a, c, d], [b, b, end, end])
     else:
-        slopes = (b - a) * 1e6, (c - end) * 1e6
+        slopes = (b - a) * 1e5, (c - end) * 1e5
         assert_allclose([b - low, d - end], slopes, rtol=1e-6)
     with pytest.raises(ValueError, match="extrapolation='error'"):
         model.set_params(extrapolation="error").fit(X, Y).predict([[2.0, 0.0]])

@@ -6,7 +6,7 @@ sums X'WX, X'Wz and z'Wz of the rows alone; a step takes one Cholesky factor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -14,7 +14,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import cholesky, eigh, lapack
+from scipy.linalg import eigh
+
+from sklearn_interpret._core.additive.factors import (
+    Blocks,
+    CholeskyFactor,
+    RowsFactor,
+    rows_root,
+)
 
 # An array of floats, whose shape comments and docstrings say.
 _Array = NDArray[np.float64]
@@ -92,6 +99,11 @@ class NormalEquations:
     penalties: _Array
     dispersion: float | None
 
+    @cached_property
+    def root(self) -> _Array | None:
+        """A root of X'WX where coefficients outnumber rows."""
+        return rows_root(self.products, self.n_rows)
+
     @property
     def balanced(self) -> _Array:
         """Log smoothing parameters at which penalties equal the diagonal of X'WX."""
@@ -138,8 +150,6 @@ class PenalisedFit:
     ----------
     coefficients : ndarray of shape (p,)
         The solution b.
-    matrix : ndarray of shape (p, p)
-        X'WX + S.
     penalty_diagonals : ndarray of shape (n_penalties, p)
         Lambda_k = lambda_k D_k.
     penalty_diagonal : ndarray of shape (p,)
@@ -165,81 +175,42 @@ class PenalisedFit:
         ridge = np.where(self.penalty_diagonal == 0, ridge, _ROUNDING * sizes.max())
         ridge[0] = 0
         self.ridge = ridge
-        matrix = self.matrix = products.copy()
-        np.fill_diagonal(matrix, sizes + (self.penalty_diagonal + ridge))
-        self._scales = np.sqrt(np.diag(matrix))
-        scaled_matrix = matrix / np.outer(self._scales, self._scales)
-        self._factor = cholesky(scaled_matrix, check_finite=False)
-        self.log_determinant = 2 * np.log(np.diag(self._factor) * self._scales).sum()
-        coefficients = self._solve(sums)
+        penalties = self.penalty_diagonal + ridge
+        root = equations.root
+        # Without the first coefficient, the intercept.
+        if root is None or (self.penalty_diagonal[1:] == 0).any():
+            self._factor: CholeskyFactor | RowsFactor = CholeskyFactor(
+                products, penalties
+            )
+        else:
+            self._factor = RowsFactor(root, penalties)
+        self.log_determinant = self._factor.log_determinant
+        coefficients = self._factor.solve(sums)
         # One refinement: the minimum of a nearly exact fit is a small difference.
-        coefficients += self._solve(sums - matrix @ coefficients)
+        residuals = sums - products @ coefficients - penalties * coefficients
+        coefficients += self._factor.solve(residuals)
         self.coefficients = coefficients
         self._penalties = self.penalty_diagonals @ self.coefficients**2
         self.penalty = self._penalties.sum()
-        residuals = sums - matrix @ coefficients
+        residuals = sums - products @ coefficients - penalties * coefficients
         minimum = float(equations.square - (sums + residuals) @ coefficients)
         # The minimum of an exact fit is rounding, of any size.
         self.floor = _NUGGET * equations.square + 1e-100
         self.minimum = max(minimum, 0.0) + self.floor
 
-    def _solve(self, sums: _Array) -> _Array:
-        """Coefficients (p,) that solve the equations with other sums."""
-        return lapack.dpotrs(self._factor, sums / self._scales)[0] / self._scales
+    @property
+    def matrix(self) -> _Array:
+        """X'WX + S, (p, p)."""
+        return self._factor.matrix
 
-    @cached_property
+    @property
     def inverse(self) -> _Array:
         """The inverse V, which steps at known smoothing parameters do not need."""
-        inverse, _ = lapack.dpotri(self._factor)  # its upper part, zeros below
-        diagonal = np.diag(inverse).copy()
-        inverse = inverse + inverse.T
-        np.fill_diagonal(inverse, diagonal)
-        inverse /= self._scales
-        inverse /= self._scales[:, None]
-        return inverse
+        return self._factor.inverse
 
-    def information_matrices(
-        self, blocks: Sequence[NDArray[np.intp] | slice]
-    ) -> list[_Array]:
-        """X'WX of each block of coefficients, less what the others explain of it.
-
-        These matrices are Schur's complements. Computed as the inverse of the block of
-        V, less S, they would lose all digits where penalties are large.
-        """
-        products, ends = self.equations.products, [0]
-        crosses = []
-        for block in blocks:
-            crosses.append(products[:, block].copy())
-            crosses[-1][block] = 0
-            ends.append(ends[-1] + crosses[-1].shape[1])
-        spans = list(map(slice, ends, ends[1:]))
-        # One product for all blocks: products of few columns are bound by memory.
-        cross = np.hstack(crosses)
-        explained = self._solve_without_blocks(cross, blocks, spans)
-        # A step of refinement: V has large numbers where terms explain each other.
-        residuals = cross - self.matrix @ explained
-        for block, span in zip(blocks, spans, strict=True):
-            residuals[block, span] = 0
-        explained += self._solve_without_blocks(residuals, blocks, spans)
-        return [
-            products[block][:, block] - cross[:, span].T @ explained[:, span]
-            for block, span in zip(blocks, spans, strict=True)
-        ]
-
-    def _solve_without_blocks(
-        self,
-        sums: _Array,
-        blocks: Sequence[NDArray[np.intp] | slice],
-        spans: list[slice],
-    ) -> _Array:
-        """Coefficients for columns of `sums`, zero in the block of each column."""
-        solutions = self.inverse @ sums
-        for block, span in zip(blocks, spans, strict=True):
-            inverse = self.inverse[:, block]
-            solutions[:, span] -= inverse @ np.linalg.solve(
-                inverse[block], solutions[block, span]
-            )
-        return solutions
+    def information_matrices(self, blocks: Blocks) -> list[_Array]:
+        """X'WX of each block of coefficients, less what the others explain of it."""
+        return self._factor.information_matrices(blocks)
 
     @cached_property
     def dof(self) -> _Array:
@@ -287,7 +258,7 @@ class PenalisedFit:
                 self.penalty_diagonal > 0, 1 / self.penalty_diagonal, 0
             )
         gradient = self._penalties / phi
-        gradient += self.penalty_diagonals @ np.diag(self.inverse) - shares.sum(axis=1)
+        gradient += self.penalty_diagonals @ self._factor.variances - shares.sum(axis=1)
         hessian = np.diag(gradient) + shares @ shares.T
         # Each penalty is on the few coefficients of its term.
         is_small = self.penalty_diagonals.size < _FEW
@@ -297,8 +268,8 @@ class PenalisedFit:
             else sparse.csr_array(self.penalty_diagonals)
         )
         steps = scaled * self.coefficients
-        hessian -= (scaled @ self.inverse**2) @ self.penalty_diagonals.T
-        hessian -= 2 / phi * (steps @ self.inverse) @ steps.T
+        hessian -= self._factor.squared_products(scaled)
+        hessian -= 2 / phi * self._factor.products(steps)
         if equations.dispersion is None:
             hessian -= np.outer(self._penalties, self._penalties) / (phi * self.minimum)
         return Criterion(value, gradient, hessian)
@@ -429,9 +400,13 @@ def _newton(
 
 
 def _step(gradient: _Array, hessian: _Array) -> _Array:
-    """Newton's step, with absolute values of negative curvatures."""
+    """Newton's step, with absolute values of negative curvatures.
+
+    It is at most `_LONGEST` along each eigenvector: terms that vanish, whose curvatures
+    are small, would shorten the steps of all others.
+    """
     curvatures, vectors = eigh(hessian)
-    curvatures = np.abs(curvatures)
-    floor = 1e-8 * curvatures.max(initial=1e-300)
-    step = -vectors @ ((vectors.T @ gradient) / np.maximum(curvatures, floor))
+    slopes = vectors.T @ gradient
+    least_curvatures = np.maximum(np.abs(slopes) / _LONGEST, 1e-300)
+    step = -vectors @ (slopes / np.maximum(np.abs(curvatures), least_curvatures))
     return step * min(1, _LONGEST / np.abs(step).max(initial=1e-300))

@@ -36,11 +36,13 @@ def test_splines_sum_to_one_everywhere(cyclic, extrapolation):
 
 
 def test_how_splines_go_on():
-    at = np.array([-2.0, -1.0, 0.0, 4.0, 5.0, 6.0])
+    at = np.array([-0.4, -0.2, 0.0, 4.0, 4.2, 4.4])
     straight = SPLINES.evaluate(at)
     assert_allclose(straight[0] - straight[1], straight[1] - straight[2])
     assert_allclose(straight[5] - straight[4], straight[4] - straight[3])
     assert np.abs(straight[0] - straight[1]).max() > 0.1
+    farther = SPLINES.evaluate(np.array([-9.0, 9.0]))
+    assert_allclose(farther, straight[[0, 5]])
     flat = SplineBasis(BREAKS, extrapolation="constant").evaluate(at)
     assert_allclose(flat, straight[[2, 2, 2, 3, 3, 3]])
     around = SplineBasis(BREAKS, cyclic=True)
