@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 from scipy.linalg import block_diag, eigh, qr
 
-
-# Rows are extrapolated in gaps, and beyond the ends, wider than this share of a column's
-# range. Chosen by hand: held-out rows are often a little beyond the ends. Straight lines
-# that go farther are far off where few rows determine the slope of the end.
+# Rows are extrapolated in gaps, and beyond the ends, wider than this share of the range
+# of a column. Chosen by hand: held-out rows are often a little beyond the ends. Longer
+# straight lines are far off where few rows determine the slope of the end.
 WIDE_GAP = 0.1
 
 
