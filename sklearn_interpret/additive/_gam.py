@@ -7,7 +7,7 @@ second pass, and `_fit_terms` fits the models, again with each pair that is foun
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -56,6 +56,7 @@ from sklearn_interpret.additive._passes import (
     code_rows,
     targets_of,
 )
+from sklearn_interpret.additive._term_screening import clearest_terms
 from sklearn_interpret.additive._terms import FittedTerm, TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
@@ -116,6 +117,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
     periods: dict[Any, float] | None = None
     monotonic_cst: dict[Any, int] | None = None
     interactions: str | int | list[Any] | None = None
+    max_terms: int | None = None
     offset: int | str | None = None
     smoothing: str | float = "reml"
     shrinkage: bool = True
@@ -158,6 +160,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             list,
             None,
         ],
+        "max_terms": [Interval(Integral, 1, None, closed="left"), None],
         "offset": [str, Integral, None],
         "smoothing": [
             StrOptions({"reml", "gcv"}),
@@ -230,6 +233,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
         sample = sample.with_values_and_levels(quantiles, (), most_distinct=1)
         given = reader, observed.summaries, sample, passes
         self._searched_pairs: dict[Pair, float] = {}
+        if reader.n_surplus_terms > 0:
+            self._leave_out_terms(*given)
         fitted = self._fit_terms(*given)
         search = reader.pair_search(fitted.bins, fitted.totals.histograms)
         while True:
@@ -253,14 +258,44 @@ class BaseGAM(TransformerMixin, BasePredictor):
         passes: Passes,
     ) -> _FittedTerms:
         """Fits of the terms that a reader has now, and what they were made of."""
-        terms, bins = reader.terms(summaries, sample)
-        signs = self._monotonic_signs(sample.rows, terms)
-        labels = self._model_labels
-        coded = passes.map_rows(partial(code_rows, terms, bins, self._offset, labels))
-        totals: Totals = coded.sum(partial(Totals.of_rows, terms))
+        terms, bins, coded, totals = self._code_terms(reader, summaries, sample, passes)
+        signs = self._monotonic_signs(sample.rows, terms, reader.left_out)
         problems = self._make_problems(coded, terms, bins, totals)
         fits = [self._fit_problem(problem, signs) for problem in problems]
         return _FittedTerms(fits, coded, bins, totals)
+
+    def _code_terms(
+        self,
+        reader: TermReader,
+        summaries: dict[ColumnKind, Summary],
+        sample: Any,
+        passes: Passes,
+    ) -> tuple[list[FittedTerm], list[list[Bins]], Passes, Totals]:
+        """Terms that are not centred, the bins of their columns, rows, and totals."""
+        terms, bins = reader.terms(summaries, sample)
+        labels = self._model_labels
+        coded = passes.map_rows(partial(code_rows, terms, bins, self._offset, labels))
+        totals: Totals = coded.sum(partial(Totals.of_rows, terms))
+        return terms, bins, coded, totals
+
+    def _leave_out_terms(
+        self,
+        reader: TermReader,
+        summaries: dict[ColumnKind, Summary],
+        sample: Any,
+        passes: Passes,
+    ) -> None:
+        """Leave out the terms of single features that are least clear."""
+        terms, bins, coded, totals = self._code_terms(reader, summaries, sample, passes)
+        problems = self._make_problems(coded, [], [], totals)
+        designs = [
+            RoundedDesign([term.term], [term_bins], [histogram])
+            for term, term_bins, histogram in zip(
+                terms, bins, totals.histograms, strict=True
+            )
+        ]
+        ranking = clearest_terms(problems, designs, coded)
+        reader.leave_out_terms(ranking.tolist())
 
     def _unsupported_pairs(self) -> set[Pair]:
         """Pairs of the search that later ones explain, by the tests of all terms."""
@@ -422,7 +457,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
         ends = np.cumsum([1, *widths])
         return [slice(start, stop) for start, stop in pairwise(ends)]
 
-    def _monotonic_signs(self, rows: Rows, terms: list[FittedTerm]) -> list[int]:
+    def _monotonic_signs(
+        self, rows: Rows, terms: list[FittedTerm], left_out: Collection[int]
+    ) -> list[int]:
         """Sign of each monotonic term, and zero for each other term."""
         signs = resolve_keys(
             self.monotonic_cst, rows.names, named=rows.named, parameter="monotonic_cst"
@@ -434,7 +471,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
                     f"monotonic_cst has {sign!r} for {rows.names[j]!r}; accepted are "
                     "-1, 0 and 1."
                 )
-            if j not in positions:
+            if j not in positions and j not in left_out:
                 raise ValueError(
                     "monotonic_cst is for features whose term is 'spline' or 'linear', "
                     "also with a curve for each level of a category; "

@@ -55,6 +55,10 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         names the pairs. `"auto"` searches pairs that interact in what the other terms
         leave, and an int is the largest number of pairs to find. The search is among
         features that have a curve, or an effect of levels, as a term.
+    max_terms : int or None, default=None
+        Largest number of terms of a single feature, None for all features. Of more,
+        `fit` takes those whose score tests in a model without terms have the smallest
+        p-values, and those of features in pairs and `by`.
     offset : int or str, default=None
         Feature that is added to the linear predictor as it is.
     smoothing : {"reml", "gcv"} or float, default="reml"

@@ -7,7 +7,7 @@ for each function of one or two columns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from numbers import Integral, Real
@@ -432,6 +432,8 @@ class TermReader:
         `terms` has it.
     kinds : dict of int to str
         Kind of the term of each feature that has one of its own.
+    left_out : set of int
+        Features whose terms are left out.
     """
 
     def __init__(self, parameters: BaseGAM, rows: Rows) -> None:
@@ -447,6 +449,7 @@ class TermReader:
             for j, feature in self._resolve_keys("by").items()
         }
         self._periods = self._resolve_keys("periods")
+        self.left_out: set[int] = set()
         self._n_splines = self._resolve_n_splines()
         self._check_keys()
 
@@ -597,6 +600,26 @@ class TermReader:
     def remove_pairs(self, pairs: Collection[Pair]) -> None:
         """Remove the terms of pairs."""
         self.entries = [entry for entry in self.entries if entry[0] not in pairs]
+
+    @property
+    def n_surplus_terms(self) -> int:
+        """Number of terms of single features beyond the largest number."""
+        n_single = sum(len(entry) == 1 for entry, _ in self.entries)
+        return n_single - (self.parameters.max_terms or n_single)
+
+    def leave_out_terms(self, ranking: Sequence[int]) -> None:
+        """Leave out surplus terms, the last of a ranking of the entries' positions.
+
+        Terms with, or of, a feature of a pair, or of `by`, stay.
+        """
+        paired = {j for pair in self.pairs for j in pair}
+        free = [k for k in ranking if not paired.intersection(self.entries[k][0])]
+        surplus = set(free[-self.n_surplus_terms :])
+        self.left_out = {self.entries[k][0][0] for k in surplus}
+        self.kinds = {
+            j: kind for j, kind in self.kinds.items() if j not in self.left_out
+        }
+        self.entries = [e for k, e in enumerate(self.entries) if k not in surplus]
 
     @property
     def is_search(self) -> bool:
