@@ -76,7 +76,7 @@ def share(kind: str, n_rows: int, n_tables: int, few: bool) -> tuple[float, floa
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             check = model.fit(X, y, weights).check(X, y, weights)
-        results.append((check.pvalues[0] <= LEVEL, check.k_index[0]))
+        results.append((check.pvalue[0] <= LEVEL, check.k_index[0]))
     significant, index = np.mean(results, axis=0)
     return float(significant), float(index)
 

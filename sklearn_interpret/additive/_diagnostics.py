@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from sklearn_interpret.additive._gam import BaseGAM
     from sklearn_interpret.additive._terms import FittedTerm
 
-# Rows of a cell of two numbers, on average, if these are independent. Chosen by hand:
-# smaller cells have few pairs of rows, larger ones mix different residuals.
-_ROWS_OF_CELL = 4
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BasisCheck:
@@ -36,8 +32,9 @@ class BasisCheck:
 
     Parameters
     ----------
-    term_names : ndarray of shape (n_lines,)
-        Terms that have a feature of numbers; of several classes with the class behind.
+    term : ndarray of shape (n_lines,)
+        Names of the terms that have a feature of numbers; of several classes with the
+        class behind.
     n_functions : ndarray of shape (n_lines,)
         Number of functions of each term: its largest degrees of freedom.
     effective_dof : ndarray of shape (n_lines,)
@@ -46,8 +43,8 @@ class BasisCheck:
         Residual variance that the differences of neighbours show, over the variance of
         all residuals: about 1 without a pattern, less where residuals of neighbours
         agree.
-    pvalues : ndarray of shape (n_lines,)
-        P-value of as small an index without a pattern.
+    pvalue : ndarray of shape (n_lines,)
+        Probability of as small an index without a pattern.
 
     Examples
     --------
@@ -60,21 +57,11 @@ class BasisCheck:
     x0              4           3.47  0.00986  < 0.0001
     """
 
-    term_names: NDArray[np.object_]
+    term: NDArray[np.object_]
     n_functions: NDArray[np.intp]
     effective_dof: NDArray[np.float64]
     k_index: NDArray[np.float64]
-    pvalues: NDArray[np.float64]
-
-    @property
-    def _columns(self) -> dict[str, Any]:
-        return {
-            "term": self.term_names,
-            "n_functions": self.n_functions,
-            "effective_dof": self.effective_dof,
-            "k_index": self.k_index,
-            "pvalue": self.pvalues,
-        }
+    pvalue: NDArray[np.float64]
 
     def to_frame(self) -> DataFrame:
         """Return the check as a table.
@@ -86,10 +73,10 @@ class BasisCheck:
             "pvalue".
         """
         pandas = check_pandas_support("BasisCheck.to_frame")
-        return pandas.DataFrame(self._columns).set_index("term")
+        return pandas.DataFrame(vars(self)).set_index("term")
 
     def __repr__(self) -> str:
-        return text_table([self._columns], digits=3)
+        return text_table([vars(self)], digits=3)
 
 
 def check(
@@ -102,9 +89,9 @@ def check(
     freedom are near its number of functions is a reason to raise `n_splines`. Without
     this, a feature or a pair may be missing, or rows may depend on each other.
 
-    Neighbours follow each other in the order of a number, for `by` within a level, or
-    share a cell of quantiles of two numbers. Equal values count in all their orders.
-    The residuals are Pearson residuals.
+    Neighbours follow each other in the order of a number: for a category and a number
+    within a level, for two numbers within a group of quantiles of the first. Equal
+    values count in all their orders. The residuals are Pearson residuals.
 
     Parameters
     ----------
@@ -146,23 +133,16 @@ def check(
             continue
         design = term.term.evaluate(columns)
         for model, inverse in enumerate(inverses[:, block, block]):
+            scaled, term_dof = slopes[model][:, None] * design, 1 + dof[model, k]
             tests[model, k] = neighbour_test(
-                residuals[model],
-                slopes[model][:, None] * design,
-                inverse,
-                1 + dof[model, k],
-                neighbours,
+                residuals[model], scaled, inverse, term_dof, neighbours
             )
-    k_index, pvalues = tests.reshape(-1, 2).T
-    is_checked = ~np.isnan(pvalues)
     n_functions = np.tile([block.stop - block.start for block in blocks], n_models)
-    return BasisCheck(
-        self.get_feature_names_out()[is_checked],
-        n_functions[is_checked],
-        dof.ravel()[is_checked],
-        k_index[is_checked],
-        pvalues[is_checked],
-    )
+    k_index, pvalues = np.moveaxis(tests, 2, 0)
+    is_checked = ~np.isnan(pvalues.ravel())
+    names = self.get_feature_names_out()
+    arrays = (names, n_functions, dof, k_index, pvalues)
+    return BasisCheck(*(np.ravel(array)[is_checked] for array in arrays))
 
 
 def _pearson_residuals(
@@ -187,7 +167,8 @@ def _neighbours(
     term: FittedTerm, columns: list[NDArray[np.float64]]
 ) -> Neighbours | None:
     """Rows that are neighbours along a term's numbers, None of a term of levels."""
-    series, numbers = np.zeros(len(columns[0])), []
+    series: NDArray[Any] = np.zeros(len(columns[0]))
+    numbers = []
     for basis, column in zip(term.term.bases, columns, strict=True):
         if isinstance(basis, LevelBasis):
             series = column
@@ -195,15 +176,12 @@ def _neighbours(
             numbers.append(basis.moved_to_first_period(column))
     if not numbers:
         return None
-    if len(numbers) == 1:
-        # Missing values are a series of their own.
-        is_missing = np.isnan(numbers[0])
-        return Neighbours(2 * series + is_missing, np.nan_to_num(numbers[0]))
-    # Neighbours along two numbers share a cell.
-    n_groups = max(round(np.sqrt(len(series) / _ROWS_OF_CELL)), 1)
-    outer, inner = (quantile_codes(number, n_groups) for number in numbers)
-    cells = outer * (1 + inner.max()) + inner
-    return Neighbours(cells, np.zeros(len(cells)))
+    if len(numbers) == 2:
+        # Then neighbours are about as near along the first number as along the second.
+        series = quantile_codes(numbers[0], max(round(np.sqrt(len(series))), 1))
+    # Missing values are a series of their own.
+    is_missing = np.isnan(numbers[-1])
+    return Neighbours(2 * series + is_missing, np.nan_to_num(numbers[-1]))
 
 
 def sample_effects(
@@ -237,11 +215,11 @@ def sample_effects(
     normal = check_random_state(random_state).multivariate_normal
     draws = []
     for mean, covariance in zip(self._coefficients, self._covariances, strict=True):
-        # Correlations have no entries that are rounded away next to larger ones.
+        # Next to much larger variances, small ones would lose all digits.
         errors = np.sqrt(np.diag(covariance))
         correlations = covariance / np.outer(errors, errors)
-        deviations = normal(0 * mean, correlations, n_draws, check_valid="ignore")
-        draws.append(mean + errors * deviations)
+        scores = normal(0 * mean, correlations, n_draws, check_valid="ignore")
+        draws.append(mean + errors * scores)
     _, effects, _ = self._effects(X, coefficients=np.concatenate(draws))
     return np.concatenate(np.split(effects, len(draws)), axis=2)
 

@@ -386,8 +386,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             values = [result[name] for result in results]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.term_names_ = self._term_names(self._names)
-        null_equations = models[0].fit.null_equations
-        self.concurvity_ = concurvity(null_equations, self._term_slices())
+        self.concurvity_ = concurvity(models[0].fit, self._term_slices())
         pvalues = self._pair_pvalues()
         self.interaction_pairs_ = list(pvalues)
         pvalues |= {

@@ -38,7 +38,7 @@ def numbers(X: Floats, y: Floats) -> None:
     assert_type(gam.concurvity_, Floats)
     check = gam.check(X, y)
     assert_type(check, BasisCheck)
-    assert_type(check.pvalues, Floats)
+    assert_type(check.pvalue, Floats)
     assert_type(check.to_frame(), DataFrame)
     assert_type(gam.sample_effects(X, n_draws=5, random_state=0), Floats)
     assert_type(gam.summary(), str)

@@ -15,11 +15,7 @@ from sklearn_interpret._core.additive.fitting import (
     Likelihood,
     fit_without,
 )
-from sklearn_interpret._core.additive.smoothing import (
-    NormalEquations,
-    PenalisedFit,
-    bounds,
-)
+from sklearn_interpret._core.additive.smoothing import PenalisedFit, bounds
 from sklearn_interpret._core.regression.overdispersion import OverdispersionTest
 from sklearn_interpret._core.regression.separation import rising_direction
 
@@ -97,21 +93,20 @@ def _information(fit: PenalisedFit, block: slice) -> float:
     )
 
 
-def concurvity(equations: NormalEquations, blocks: list[slice]) -> NDArray[np.float64]:
-    """Share of each term's functions that all others reproduce, (n_blocks,).
+def concurvity(fit: AdditiveFit, blocks: list[slice]) -> NDArray[np.float64]:
+    """Share of each term's functions that all other terms reproduce, (n_terms,).
 
     Of the squared functions, summed over the rows: the measure "estimate" of mgcv. All
     other terms are fitted by least squares, with hardly any penalty.
     """
-    fit = PenalisedFit(equations, equations.balanced + _HARDLY_PENALISED)
-    matrices = fit.information_matrices(blocks) if blocks else []
-    unexplained = np.array(list(map(np.trace, matrices)))
-    products = np.diag(equations.products)
-    total = np.array([products[block].sum() for block in blocks])
+    equations = fit.null_equations
+    unpenalised = PenalisedFit(equations, equations.balanced + _HARDLY_PENALISED)
+    unexplained = list(map(np.trace, unpenalised.information_matrices(blocks)))
+    squares = np.diag(equations.products)
+    sums = np.array([squares[block].sum() for block in blocks])
     # Centred columns of constants are zero, up to rounding.
-    is_constant = total <= 1e-9 * products.max()
-    shares = 1 - unexplained / np.where(is_constant, 1, total)
-    return np.where(is_constant, 0, shares.clip(0, 1))
+    shares = (sums - unexplained) / np.maximum(sums, 1e-9 * squares.max())
+    return shares.clip(0, 1)
 
 
 def separated_terms(fit: AdditiveFit) -> list[int]:

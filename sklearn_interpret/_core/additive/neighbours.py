@@ -31,37 +31,31 @@ class Neighbours:
     """
 
     def __init__(self, series: _Array, values: _Array) -> None:
-        order = np.lexsort((values, series))
-        series, values = series[order], values[order]
-        is_new_series = series[1:] != series[:-1]
-        is_new_group = is_new_series | (values[1:] != values[:-1])
-        groups = np.empty(len(order), dtype=np.intp)
-        groups[order] = np.append(0, np.cumsum(is_new_group))
-        sizes = np.bincount(groups).astype(np.float64)
+        # Complex numbers are sorted by the real part, then by the imaginary part.
+        keys, groups, counts = np.unique(
+            series + 1j * values, return_inverse=True, return_counts=True
+        )
+        self._sizes = sizes = counts.astype(np.float64)
         # In a random order, a group of m rows has m - 1 of its m (m - 1) / 2 pairs side
         # by side, and one of the pairs with each group next to it.
         within = np.where(sizes > 1, 2 / sizes, 0.0)
-        between = ~is_new_series[is_new_group] / (sizes[1:] * sizes[:-1])
-        self._sizes = sizes
+        between = (np.diff(keys.real) == 0) / (sizes[1:] * sizes[:-1])
         bands = [between, within, between]
         self._weights = sparse.diags_array(bands, offsets=[-1, 0, 1], format="csr")
-        entries = np.ones(len(groups)), (groups, np.arange(len(groups)))
-        self._indicators = sparse.csr_array(entries)
+        positions = groups, np.arange(len(values))
+        self._indicators = sparse.csr_array((np.ones(len(values)), positions))
 
     @property
-    def traces(self) -> tuple[float, float, float]:
-        """Sum of all weights, and the traces of W^2 and W^3."""
-        # Each row's weight with itself is in the weights of groups, and is not in W.
-        with_itself, sizes = self._weights.diagonal(), self._sizes
-        weights = self._weights * sizes
-        squares = weights @ weights
-        diagonal = squares.diagonal()
-        cubes = (squares @ weights).diagonal() - 3 * with_itself * diagonal
-        return (
-            float(sizes @ (weights.sum(axis=1) - with_itself)),
-            float((diagonal - sizes * with_itself**2).sum()),
-            float((cubes + 2 * sizes * with_itself**3).sum()),
-        )
+    def traces(self) -> tuple[float, float]:
+        """Traces of W^2 and W^3."""
+        # W maps values that are equal in each group to such values, and multiplies
+        # deviations from the mean of a group by a number.
+        multiples, n_deviations = -self._weights.diagonal(), self._sizes - 1
+        first = self._weights @ sparse.diags_array(self._sizes)
+        first += sparse.diags_array(multiples)
+        second = first @ first
+        square = second.trace() + n_deviations @ multiples**2
+        return square, (second @ first).trace() + n_deviations @ multiples**3
 
     def sums(self, values: _Array, power: int = 1) -> _Array:
         """W values, of one or more columns of values; or with powers of weights."""
@@ -114,17 +108,16 @@ def neighbour_test(
     first = inverse @ (design.T @ sums)
     second = inverse @ (sums.T @ sums)
     third = inverse @ (sums.T @ neighbours.sums(sums))
-    total, square_trace, cube_trace = neighbours.traces
+    square_trace, cube_trace = neighbours.traces
     # Of (W (I - H))^2 and (W (I - H))^3.
-    square = square_trace - 2 * np.trace(second) + np.trace(first @ first)
-    cube = cube_trace - 3 * np.trace(third)
-    cube += np.trace((3 * second - first @ first) @ first)
+    square = square_trace - np.trace(2 * second - first @ first)
+    cube = cube_trace - np.trace(3 * third - (3 * second - first @ first) @ first)
     variance = 2 * square * (squares @ neighbours.sums(squares, power=2))
     if not variance > 0:  # no residuals, or no neighbours
         return 1.0, 1.0
     dispersion = squares.sum() / residual_dof(len(residuals), dof)
-    products = residuals @ neighbours.sums(residuals)
-    excess = products + dispersion * np.trace(first)
+    excess = residuals @ neighbours.sums(residuals) + dispersion * np.trace(first)
     skewness = 8 * max(cube, 0.0) / (2 * square) ** 1.5
     pvalue = pearson3.sf(excess / np.sqrt(variance / square_trace), skewness)
+    total = neighbours.sums(np.ones(len(residuals))).sum()
     return float(1 - excess / (dispersion * total)), float(pvalue)
