@@ -84,14 +84,15 @@ def check(
 ) -> BasisCheck:
     """Check whether terms have enough functions to follow the targets.
 
-    A term with too few leaves a pattern: the residuals of rows that are neighbours
-    along its feature agree. A small p-value of a term whose effective degrees of
-    freedom are near its number of functions is a reason to raise `n_splines`. Without
-    this, a feature or a pair may be missing, or rows may depend on each other.
+    A term with too few functions leaves a pattern: the residuals of rows that are
+    neighbours along its feature agree. A small p-value of a term whose effective
+    degrees of freedom are near its number of functions is a reason to raise
+    `n_splines`. If they are far below it, a feature or a pair may be missing, or rows
+    may depend on each other.
 
-    Neighbours follow each other in the order of a number: for a category and a number
-    within a level, for two numbers within a group of quantiles of the first. Equal
-    values count in all their orders. The residuals are Pearson residuals.
+    Neighbours have consecutive values of a number: for a category and a number within a
+    level, for two numbers within a group of quantiles of one of them. Equal values
+    count in all their orders. The residuals are Pearson residuals.
 
     Parameters
     ----------

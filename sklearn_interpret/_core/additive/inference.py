@@ -96,8 +96,9 @@ def _information(fit: PenalisedFit, block: slice) -> float:
 def concurvity(fit: AdditiveFit, blocks: list[slice]) -> NDArray[np.float64]:
     """Share of each term's functions that all other terms reproduce, (n_terms,).
 
-    Of the squared functions, summed over the rows: the measure "estimate" of mgcv. All
-    other terms are fitted by least squares, with hardly any penalty.
+    Of the squared functions, summed over the rows with their working weights at the
+    intercept: the measure "estimate" of mgcv. All other terms are fitted by least
+    squares, with hardly any penalty.
     """
     equations = fit.null_equations
     unpenalised = PenalisedFit(equations, equations.balanced + _HARDLY_PENALISED)
