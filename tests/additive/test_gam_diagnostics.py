@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from scipy.stats import pearson3
 
+from sklearn_interpret._core.additive.families import FAMILIES
 from sklearn_interpret._core.additive.neighbours import Neighbours, neighbour_test
 from sklearn_interpret.additive import BasisCheck, GAMClassifier, GAMRegressor
 from tests.partitions import in_batches
@@ -89,6 +90,24 @@ def test_the_index_is_the_ratio_of_both_variances():
     differences = np.diff(residuals[values.argsort()])
     expected = np.mean(differences**2) / 2 / np.mean(residuals**2)
     assert index == pytest.approx(expected, abs=1e-3)
+
+
+def test_deviance_residuals_of_classes_have_a_pattern_where_none_is():
+    rng = np.random.default_rng(0)
+    values = rng.random(20_000)
+    probabilities = expit(6 * values - 3)
+    y = (rng.random(20_000) < probabilities).astype(float)
+    family = FAMILIES["binomial"]
+    deviances = np.sign(y - 0.5) * np.sqrt(family.deviance(y, probabilities))
+    pearson = (y - probabilities) / np.sqrt(family.variance(probabilities))
+    functions = np.ones((20_000, 1)), np.array([[1 / 20_000]]), 1.0
+    neighbours = Neighbours(np.zeros(20_000), values)
+    pvalues = [
+        neighbour_test(residuals - residuals.mean(), *functions, neighbours)[1]
+        for residuals in (deviances, pearson)
+    ]
+    assert pvalues[0] < 1e-3
+    assert pvalues[1] > 0.05
 
 
 @pytest.mark.parametrize("residual, step", [(0.0, 0.0), (1.0, 1.0)])
