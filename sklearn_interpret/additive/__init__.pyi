@@ -13,10 +13,11 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
+from sklearn_interpret.additive._diagnostics import BasisCheck
 from sklearn_interpret.additive._gam_classifier import GAMClassifier
 from sklearn_interpret.additive._gam_regressor import GAMRegressor
 
-__all__ = ["GAMClassifier", "GAMRegressor", "SmoothTermDisplay"]
+__all__ = ["BasisCheck", "GAMClassifier", "GAMRegressor", "SmoothTermDisplay"]
 
 class SmoothTermDisplay:
     values: list[Any]

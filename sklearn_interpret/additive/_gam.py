@@ -30,6 +30,7 @@ from sklearn_interpret._core.additive.fitting import (
 )
 from sklearn_interpret._core.additive.gram import RoundedDesign
 from sklearn_interpret._core.additive.inference import (
+    concurvity,
     separated_terms,
     smoothing_covariance,
     term_tests,
@@ -48,6 +49,7 @@ from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows, offsets_of
+from sklearn_interpret.additive._diagnostics import check, sample_effects, summary
 from sklearn_interpret.additive._passes import (
     CodedRows,
     ObservedRows,
@@ -137,6 +139,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
     residual_dof_: float | NDArray[np.float64] = field(init=False)
     statistics_: NDArray[np.float64] = field(init=False)
     pvalues_: NDArray[np.float64] = field(init=False)
+    concurvity_: NDArray[np.float64] = field(init=False)
     deviance_explained_: float | NDArray[np.float64] = field(init=False)
     reml_: float | NDArray[np.float64] = field(init=False)
     n_iter_: int = field(init=False)
@@ -418,6 +421,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             values = [result[name] for result in results]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.term_names_ = self._term_names(self._names)
+        self.concurvity_ = concurvity(models[0].fit, self._term_slices())
         pvalues = self._pair_pvalues()
         self.interaction_pairs_ = list(pvalues)
         pvalues |= {
@@ -520,13 +524,15 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self,
         X: Any,
         *,
+        coefficients: NDArray[np.float64] | None = None,
         covariances: Sequence[NDArray[np.float64]] | NDArray[np.float64] | None = None,
         warns_of_extrapolation: bool = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors.
 
-        Errors are standard errors of the linear predictors by the covariances of the
-        models' coefficients, undefined without.
+        `coefficients` (n_models, p) are those of the models by default. Errors are
+        standard errors of the linear predictors by the covariances of the models'
+        coefficients, undefined without.
         """
         rows = self._check_rows(X, reset=False)
         columns = [
@@ -535,7 +541,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         ]
         if warns_of_extrapolation:
             self._warn_of_extrapolation(columns)
-        coefficients = self._coefficients
+        coefficients = self._coefficients if coefficients is None else coefficients
         effects = np.empty((len(coefficients), rows.n_rows, len(columns)))
         errors = np.empty(effects.shape[:2])
         # A row takes a float for each function of a term (a pair of columns has many),
@@ -714,15 +720,19 @@ class BaseGAM(TransformerMixin, BasePredictor):
         residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
+    check, sample_effects, summary = check, sample_effects, summary
+
     def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each term, of several classes for each class and term, under its
-        name: columns "effective_dof", "statistic" and "pvalue". The curves are in the
-        table of :class:`~sklearn_interpret.additive.SmoothTermDisplay`.
+        name: columns "effective_dof", "statistic", "pvalue" and "concurvity". Curves
+        are in the table of :class:`~sklearn_interpret.additive.SmoothTermDisplay`.
         """
+        n_models = np.size(self.intercept_)
         measures = {
             "effective_dof": self.effective_dof_,
             "statistic": self.statistics_,
             "pvalue": self.pvalues_,
+            "concurvity": np.tile(self.concurvity_, n_models),
         }
         columns = {name: np.ravel(values) for name, values in measures.items()}
         return [{"term": self.get_feature_names_out()} | columns]

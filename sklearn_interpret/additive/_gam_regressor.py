@@ -125,6 +125,10 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         Rows, less the effective degrees of freedom of terms and intercept.
     statistics_, pvalues_ : ndarray of shape (n_terms,)
         Score test of each term being zero everywhere (Zhang & Lin 2003).
+    concurvity_ : ndarray of shape (n_terms,)
+        Share of each term's functions that all other terms reproduce, from 0 to 1: of
+        their squares, summed over the rows of `fit`. This is the measure "estimate" of
+        mgcv; it does not depend on the targets, and is defined for terms that vanish.
     deviance_explained_ : float
         Share of the deviance of a model without terms that the terms take away.
     reml_ : float

@@ -7,7 +7,12 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from sklearn_interpret.additive import GAMClassifier, GAMRegressor, SmoothTermDisplay
+from sklearn_interpret.additive import (
+    BasisCheck,
+    GAMClassifier,
+    GAMRegressor,
+    SmoothTermDisplay,
+)
 from sklearn_interpret.explanations import Explanation
 
 Floats = NDArray[np.float64]
@@ -30,6 +35,13 @@ def numbers(X: Floats, y: Floats) -> None:
     assert_type(gam.predict_interval(X), tuple[Floats, Floats])
     assert_type(gam.transform(X), Floats)
     assert_type(gam.partial_residuals(X, y), Floats)
+    assert_type(gam.concurvity_, Floats)
+    check = gam.check(X, y)
+    assert_type(check, BasisCheck)
+    assert_type(check.pvalue, Floats)
+    assert_type(check.to_frame(), DataFrame)
+    assert_type(gam.sample_effects(X, n_draws=5, random_state=0), Floats)
+    assert_type(gam.summary(), str)
     assert_type(gam.to_frame(), DataFrame)
     assert_type(gam.explain(X), Explanation)
     assert_type(gam.score(X, y), float)
