@@ -44,6 +44,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import rows_in_memory, slices
+from sklearn_interpret._model.progress import duration_in_words
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.rows.lazy import lazy_transformer
@@ -60,7 +61,11 @@ from sklearn_interpret.additive._passes import (
 )
 from sklearn_interpret.additive._term_screening import clearest_terms
 from sklearn_interpret.additive._terms import FittedTerm, TermReader
-from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
+from sklearn_interpret.exceptions import (
+    CostlyInspectionWarning,
+    ExtrapolationWarning,
+    SeparationWarning,
+)
 from sklearn_interpret.explanations import Explanation
 
 if TYPE_CHECKING:
@@ -83,6 +88,10 @@ _FEW_ROWS = 1000
 # Largest p-value of a pair that a search found, with which it stays a term: a pair of
 # copies of two features may be found before the pair itself.
 _KEPT = 0.05
+# Seconds of a fit by p^2 min(p, n), for p coefficients and n rows, with one thread, and
+# how many times as long other families than the normal one take: from fits of 100 and
+# 300 features. Longer fits than a minute are costly.
+_SECONDS, _LEAST_SQUARES_PROBLEMS, _COSTLY = 2e-9, 3, 60
 # Largest number of terms that a warning names.
 _MOST_NAMED = 5
 
@@ -264,8 +273,24 @@ class BaseGAM(TransformerMixin, BasePredictor):
         terms, bins, coded, totals = self._code_terms(reader, summaries, sample, passes)
         signs = self._monotonic_signs(sample.rows, terms, reader.left_out)
         problems = self._make_problems(coded, terms, bins, totals)
+        if not self._searched_pairs:
+            self._warn_if_costly(problems)
         fits = [self._fit_problem(problem, signs) for problem in problems]
         return _FittedTerms(fits, coded, bins, totals)
+
+    def _warn_if_costly(self, problems: list[AdditiveProblem]) -> None:
+        """Warn of problems with so many coefficients that fits take minutes."""
+        n_coefficients = len(problems[0].design.coordinates.T)
+        seconds = _SECONDS * n_coefficients**2 * min(n_coefficients, self._n_rows)
+        if not problems[0].likelihood.is_least_squares:
+            seconds *= _LEAST_SQUARES_PROBLEMS * len(problems)
+        if seconds > _COSTLY:
+            warn(
+                f"Allow about {duration_in_words(seconds)} for the fit of "
+                f"{n_coefficients} coefficients: max_terms, or fewer n_splines, take "
+                "less.",
+                CostlyInspectionWarning,
+            )
 
     def _code_terms(
         self,

@@ -78,7 +78,8 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     max_terms : int or None, default=None
         Largest number of terms of a single feature, None for all features. Of more,
         `fit` takes those whose score tests in a model without terms have the smallest
-        p-values, and those of features in pairs and `by`.
+        p-values, and those of features in pairs and `by`. `pvalues_` do not allow for
+        this choice: they are too small.
     offset : int or str, default=None
         Feature that is added to the linear predictor as it is.
     smoothing : {"reml", "gcv"} or float, default="reml"
@@ -153,6 +154,8 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         and not by chance.
     SeparationWarning
         In `fit`: terms separate zeros from positive targets without error.
+    CostlyInspectionWarning
+        In `fit`: there are so many coefficients that it takes more than a minute.
     ExtrapolationWarning
         In predictions: rows are beyond the values that `fit` saw of a term's feature by
         more than a tenth of their range, or in a gap wider than that.
