@@ -23,7 +23,7 @@ Y = TRUTH + RNG.normal(size=300) / 2
         (GAMRegressor(), Y),
         (GAMRegressor(family="poisson"), np.exp(Y / 4).round()),
         (GAMClassifier(), Y > 1),
-        (GAMClassifier(), np.digitize(Y + 2 * RNG.normal(size=300), [0, 2])),
+        (GAMClassifier(), np.digitize(Y + RNG.normal(size=300), [0, 1.5])),
     ],
 )
 def test_the_clearest_terms_stay(model, y):
