@@ -279,7 +279,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return _FittedTerms(fits, coded, bins, totals)
 
     def _warn_if_costly(self, problems: list[AdditiveProblem]) -> None:
-        """Warn of problems with so many coefficients that fits take minutes."""
+        """Warn of problems whose number of coefficients makes a fit take minutes."""
         n_coefficients = len(problems[0].design.coordinates.T)
         seconds = _SECONDS * n_coefficients**2 * min(n_coefficients, self._n_rows)
         if not problems[0].likelihood.is_least_squares:

@@ -132,7 +132,7 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
     SeparationWarning
         In `fit`: terms separate classes without error.
     CostlyInspectionWarning
-        In `fit`: there are so many coefficients that it takes more than a minute.
+        In `fit`: the number of coefficients makes it take more than a minute.
     ExtrapolationWarning
         In predictions: rows are beyond the values that `fit` saw of a term's feature by
         more than a tenth of their range, or in a gap wider than that.

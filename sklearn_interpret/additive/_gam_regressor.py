@@ -155,7 +155,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     SeparationWarning
         In `fit`: terms separate zeros from positive targets without error.
     CostlyInspectionWarning
-        In `fit`: there are so many coefficients that it takes more than a minute.
+        In `fit`: the number of coefficients makes it take more than a minute.
     ExtrapolationWarning
         In predictions: rows are beyond the values that `fit` saw of a term's feature by
         more than a tenth of their range, or in a gap wider than that.
