@@ -29,7 +29,7 @@ def make_rentals(
     - "wind": in km/h, missing in about 5 % of the rows;
     - "pressure": air pressure in hPa, independent of all else;
     - "working": True from Monday to Friday;
-    - "weather": "clear", "cloudy" or "rain";
+    - "weather": "clear", "cloudy" or "rain", in this order;
     - "day": the date.
 
     The number of rentals has a Poisson distribution with the mean::
@@ -92,7 +92,7 @@ def make_rentals(
             "wind": wind,
             "pressure": rng.normal(1013, 8, n_samples).round().astype(int),
             "working": day.dt.day_of_week < 5,
-            "weather": pd.Categorical(weather),
+            "weather": pd.Categorical(weather, ordered=True),
             "day": day,
         }
     )
