@@ -27,7 +27,7 @@ def make_rentals(
     - "temperature": in °C, warmer in summer;
     - "feels_like": the temperature plus noise with a standard deviation of 2 °C;
     - "wind": in km/h, missing in about 5 % of the rows;
-    - "pressure": air pressure in hPa, independent of all else;
+    - "pressure": air pressure in hPa, independent of all other columns;
     - "working": True from Monday to Friday;
     - "weather": "clear", "cloudy" or "rain", in this order;
     - "day": the date.
@@ -36,7 +36,7 @@ def make_rentals(
 
         400 * curve(hour, working) * exp(-(((temperature - 22) / 18) ** 2))
             * {"clear": 1, "cloudy": 0.9, "rain": 0.5}[weather]
-            * exp(-wind / 50) * (1 + days since 2023-01-01 / 1460)
+            * exp(-wind / 50) * (1 + (days since 2023-01-01) / 1460)
 
     On working days, the curve has a peak at 8 and a peak at 17::
 
@@ -46,8 +46,8 @@ def make_rentals(
 
         0.1 + 0.8 * exp(-((hour - 14) ** 2) / 18)
 
-    Where the wind is missing in the table, the mean depends on it all the same.
-    "pressure" and "feels_like" have no effect. But "feels_like" is correlated with
+    Where the wind is missing in the table, the mean still depends on it. "pressure"
+    and "feels_like" have no effect. But "feels_like" is correlated with
     "temperature", and "day" with "temperature" and "working".
 
     Parameters
