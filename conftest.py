@@ -25,6 +25,7 @@ LONG_CHAPTERS = {
     "coming_from.rst",
     "counterfactuals.rst",
     "decomposition.rst",
+    "effects.rst",
     "importance.rst",
     "influence.rst",
     "misleading.rst",

@@ -10,6 +10,7 @@ _submodules = [
     "adversarial",
     "base",
     "counterfactuals",
+    "datasets",
     "decomposition",
     "effects",
     "estimator_checks",

@@ -117,7 +117,7 @@ def room(name):
         return "top", None
     if first in ("_core", "_model", "_plotting", "_version", "exceptions"):
         return first, None
-    if first in ("base", "_inspectors", "explanations", "partitions"):
+    if first in ("base", "_inspectors", "datasets", "explanations", "partitions"):
         return "base", None
     if first == "estimator_checks":
         return "checks", None

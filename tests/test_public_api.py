@@ -93,6 +93,7 @@ def test_public_modules():
         "sklearn_interpret.adversarial",
         "sklearn_interpret.base",
         "sklearn_interpret.counterfactuals",
+        "sklearn_interpret.datasets",
         "sklearn_interpret.decomposition",
         "sklearn_interpret.effects",
         "sklearn_interpret.estimator_checks",

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.datasets import load_digits
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret import (
@@ -32,6 +31,7 @@ from sklearn_interpret import (
     shapley,
     surrogates,
 )
+from sklearn_interpret.datasets import make_rentals
 
 STYLE = {
     "figure.dpi": 200,
@@ -43,33 +43,41 @@ STYLE = {
 }
 
 
-def patients():
-    """Return four measurements of the diabetes patients, and the progression."""
-    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    X = X[["bmi", "bp", "s3", "s5"]]
-    return X.set_axis(["bmi", "pressure", "HDL", "lipids"], axis=1), y
+def rentals():
+    """Return four columns of the rentals, and their number."""
+    X, y = make_rentals()
+    return X[["hour", "temperature", "feels_like", "working"]], y
 
 
 @cache
 def forest():
-    """Return the patients, the progression and a forest."""
-    X, y = patients()
-    model = RandomForestRegressor(30, min_samples_leaf=10, random_state=0).fit(X, y)
+    """Return the columns of the rentals, their number and a forest."""
+    X, y = rentals()
+    model = RandomForestRegressor(
+        30, min_samples_leaf=5, max_features=2, random_state=0
+    ).fit(X, y)
     return X, y, FrozenEstimator(model)
 
 
-def tumours():
-    """Return four measurements of tumours, and which of them are malignant."""
-    data = load_breast_cancer(as_frame=True)
-    X = data.data[["worst area", "worst texture", "mean concavity", "worst symmetry"]]
-    y = np.where(data.target == 0, "malignant", "benign")
-    return X.set_axis(["area", "texture", "concavity", "symmetry"], axis=1), y
+def commuters():
+    """Return features of the rentals for a linear model, and the number of rentals."""
+    X, y = make_rentals()
+    rush, rain = X["hour"].isin([7, 8, 9, 16, 17, 18]), X["weather"] == "rain"
+    return X[["temperature", "pressure"]].assign(rush=rush, rain=rain).astype(float), y
+
+
+def busy():
+    """Return two columns of the rentals, and whether there are many."""
+    X, y = make_rentals()
+    return X[["hour", "temperature"]], np.where(y > 100, "many", "few")
 
 
 def draw_effects(ax):
     """Three effects of a feature."""
     X, _, model = forest()
-    display = effects.EffectComparisonDisplay.from_estimator(model, X, "bmi", ax=ax)
+    display = effects.EffectComparisonDisplay.from_estimator(
+        model, X, "temperature", n_intervals=10, ax=ax
+    )
     ax = np.ravel(display.axes_)[0]
     lines = [line for line in ax.lines if not line.get_label().startswith("_")]
     ax.legend(lines, ["PDP", "M-plot", "ALE"], frameon=False)
@@ -94,8 +102,8 @@ def draw_importance(ax):
 
 def draw_needed(ax):
     """Whether features are needed, given the others."""
-    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    X = X[["bmi", "bp", "s1", "s3", "s5"]]
+    X, y = make_rentals()
+    X = X[["hour", "temperature", "feels_like", "pressure"]]
     test = importance.ConditionalImportanceTest(test="gcm", random_state=0)
     ax.figure.set_size_inches(5.2, 2.4)  # two columns of numbers beside the bars
     importance.ConditionalImportanceDisplay.from_estimator(test.fit(X, y), ax=ax)
@@ -128,34 +136,34 @@ def draw_lime(ax):
     surrogates.LimeDisplay.from_estimator(
         model, X, row=0, discretize=False, ax=ax, random_state=0
     )
-    ax.set(title="LIME of one patient", xlabel="weight")
+    ax.set(title="LIME of one hour", xlabel="weight")
 
 
 def draw_shapley_any_model(ax):
     """A waterfall of the Shapley values of a row."""
     X, _, model = forest()
     explainer = shapley.KernelSHAP(model, random_state=0).fit(X)
-    shapley.ShapleyWaterfallDisplay.from_explanation(explainer.explain(X[:1]), ax=ax)
+    shapley.ShapleyWaterfallDisplay.from_explanation(explainer.explain(X[6:7]), ax=ax)
 
 
 def draw_shapley_plots(ax):
     """The Shapley values of a feature against its values."""
     X, _, model = forest()
-    shapley.ShapleyDependenceDisplay.from_estimator(model, X, "bmi", ax=ax)
+    shapley.ShapleyDependenceDisplay.from_estimator(model, X, "hour", ax=ax)
 
 
 def draw_counterfactuals(ax):
     """How little must change for another class."""
-    X, y = tumours()
-    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    row = X[model.predict_proba(X)[:, 1] > 0.8][:1]
+    X, y = busy()
+    model = GradientBoostingClassifier(n_estimators=50, random_state=0).fit(X, y)
+    row = X[(X["hour"] == 18) & (X["temperature"] < 5)][:1]
     inspector = counterfactuals.ExactCounterfactual(
-        FrozenEstimator(model), desired="benign", max_changes=1
+        FrozenEstimator(model), desired="many", features_to_vary=["temperature"]
     ).fit(X)
     counterfactuals.CounterfactualDisplay.from_explanation(
         inspector.explain(row), background=X, ax=ax
     )
-    ax.figure.axes[0].set_title("benign, if the area was", loc="left")
+    ax.figure.axes[0].set_title("many, if the temperature was", loc="left")
 
 
 def draw_counterfactuals_text(ax):
@@ -170,10 +178,10 @@ def draw_counterfactuals_text(ax):
 
 def draw_anchors(ax):
     """The ranges that are enough for a class."""
-    X, y = tumours()
+    X, y = busy()
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
     counterfactuals.AnchorsDisplay.from_estimator(
-        FrozenEstimator(model), X, row=0, background=X, random_state=0, ax=ax
+        FrozenEstimator(model), X, row=2, background=X, random_state=0, ax=ax
     )
     for one in ax.figure.axes:
         one.set_title("", loc="left")  # the labels of the axes name the conditions
@@ -217,16 +225,17 @@ def tiles(ax, grid, titles):
 
 def draw_influence(ax):
     """Residuals and leverages, with the largest Cook's distances marked."""
-    X, y = patients()
-    X.loc[20, "bmi"] *= 2
-    y[10] += 200
+    X, y = commuters()
+    X, y = X[:100], y[:100]
+    X.loc[20, "pressure"] = 1060
+    y[10] += 400
     model = LinearRegression().fit(X, y)
     influence.RegressionInfluenceDisplay.from_estimator(model, X, y, ax=ax)
 
 
 def draw_linear(ax):
     """Coefficients with their confidence intervals."""
-    X, y = patients()
+    X, y = commuters()
     X = (X - X.mean()) / X.std()
     model = LinearRegression().fit(X, y)
     linear.CoefficientDisplay.from_estimator(model, X, y, ax=ax)
@@ -234,16 +243,16 @@ def draw_linear(ax):
 
 def draw_additive(ax):
     """A smooth term with its band."""
-    X, y = patients()
-    X = X[["bmi", "lipids"]]
+    X, y = make_rentals()
+    X = X[["hour", "temperature"]]
     model = additive.GAMRegressor().fit(X, y)
-    additive.SmoothTermDisplay.from_estimator(model, X, terms=["bmi"], ax=ax)
-    ax.figure.axes[0].set_ylabel("s(bmi)")
+    additive.SmoothTermDisplay.from_estimator(model, X, terms=["hour"], ax=ax)
+    ax.figure.axes[0].set_ylabel("s(hour)")
 
 
 def draw_decomposition(ax):
     """The path of a row through a tree."""
-    X, y = patients()
+    X, y = rentals()
     model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
     decomposition.DecisionPathDisplay.from_estimator(
         FrozenEstimator(model), X, row=0, ax=ax
@@ -253,9 +262,8 @@ def draw_decomposition(ax):
 
 def draw_rules(ax):
     """A list of rules."""
-    X, y = tumours()
-    X = X[["area", "texture"]]
-    model = rules.RIPPERClassifier(random_state=0).fit(X, y)
+    X, y = busy()
+    model = rules.RIPPERClassifier(min_weight=30, random_state=0).fit(X, y)
     words = [f"if {rule}:\n    {rule.prediction}" for rule in model.rules_[:-1]]
     text = "\nelse ".join([*words, f"\n    {model.rules_[-1].prediction}"])
     text = text.replace(" and ", "\n    and ")
@@ -264,7 +272,7 @@ def draw_rules(ax):
 
 
 def large_figure(figure):
-    """The large figure: what a forest learned of diabetes, by three methods."""
+    """The large figure: what a forest learned of rentals, by three methods."""
     axes = figure.subplots(1, 3)
     panels = draw_effects, draw_importance, draw_shapley
     titles = (

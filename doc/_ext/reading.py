@@ -9,11 +9,11 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from cards import forest, patients, tumours
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from letters import UP, across, along, at, columns, edge, letter, point, words
-from sklearn.datasets import load_diabetes, load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -49,6 +49,29 @@ def of(display, height=3.0, width=WIDTH):
         return draw
 
     return register
+
+
+def patients():
+    """Return four measurements of the diabetes patients, and the progression."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    X = X[["bmi", "bp", "s3", "s5"]]
+    return X.set_axis(["bmi", "pressure", "HDL", "lipids"], axis=1), y
+
+
+@cache
+def forest():
+    """Return the patients, the progression and a forest."""
+    X, y = patients()
+    model = RandomForestRegressor(30, min_samples_leaf=10, random_state=0).fit(X, y)
+    return X, y, FrozenEstimator(model)
+
+
+def tumours():
+    """Return four measurements of tumours, and which of them are malignant."""
+    data = load_breast_cancer(as_frame=True)
+    X = data.data[["worst area", "worst texture", "mean concavity", "worst symmetry"]]
+    y = np.where(data.target == 0, "malignant", "benign")
+    return X.set_axis(["area", "texture", "concavity", "symmetry"], axis=1), y
 
 
 # -- Effects ---------------------------------------------------------------------------
