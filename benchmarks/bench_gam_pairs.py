@@ -31,6 +31,7 @@ from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.model_selection import KFold
 
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
+from sklearn_interpret.exceptions import ExtrapolationWarning
 
 Table = tuple[pd.DataFrame, np.ndarray]
 
@@ -129,6 +130,7 @@ def is_of_classes(name: str) -> bool:
 def our_model(name: str) -> Any:
     """Return our model of a table, not fitted."""
     kind = GAMClassifier if is_of_classes(name) else GAMRegressor
+    warnings.simplefilter("ignore", ExtrapolationWarning)
     return kind(interactions="auto", handle_unknown="zero")
 
 
