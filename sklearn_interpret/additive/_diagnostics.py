@@ -90,9 +90,10 @@ def check(
     `n_splines`. If they are far below it, a feature or a pair may be missing, or rows
     may depend on each other.
 
-    Neighbours have consecutive values of a number: for a category and a number within a
-    level, for two numbers within a group of quantiles of one of them. Equal values
-    count in all their orders. The residuals are Pearson residuals.
+    Neighbours have consecutive values of a number. In the term of a category and a
+    number, they have the same level. In a surface, the first feature is cut at
+    quantiles, and neighbours lie in the same group. Equal values count in all their
+    orders. The residuals are Pearson residuals.
 
     Parameters
     ----------
