@@ -190,3 +190,29 @@ def test_refused(interactions, message):
     X, y = products(50)
     with pytest.raises(ValueError, match=message):
         GAMRegressor(interactions=interactions).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "levels", "missing"])
+def test_a_surface_has_no_effect_of_one_feature(kind):
+    """At each value of a feature, its mean over the rows' other values is the same."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 9, 400).astype(float)
+    b = (a + rng.integers(0, 9, 400)) // 3
+    y = a + b**2 + 2 * a * b + rng.normal(size=400)
+    terms = {0: "spline", 1: "category" if kind == "levels" else "spline"}
+    if kind == "missing":
+        a[::7] = np.nan
+    X = np.column_stack([a, b])
+    model = GAMRegressor(
+        terms=terms | {(0, 1): "tensor"}, missing="level", shrinkage=kind == "levels"
+    ).fit(X, y)
+    surface = model.transform(X)[:, 2]
+    assert surface.std() > 5
+    assert abs(surface.mean()) < 1e-9 * surface.std()
+    for j in (0, 1):
+        means = []
+        for value in np.unique(X[:, j]):
+            moved = X.copy()
+            moved[:, j] = value
+            means.append(model.transform(moved)[:, 2].mean())
+        assert np.ptp(means) < 1e-9 * surface.std()

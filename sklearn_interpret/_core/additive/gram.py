@@ -266,7 +266,7 @@ def _centre_term(
     means = counts / counts.sum()
     for table in tables:
         means = np.tensordot(means, table, (0, 0))
-    return term.centred(means.ravel()), tables
+    return term.centred(means), tables
 
 
 class RoundedRows:

@@ -31,9 +31,9 @@ _INFORMED = 0.2
 # they are terms that have vanished, up to the penalty.
 _SMALL = 1e-3
 # Log smoothing parameters of terms that reproduce another term, from their balanced
-# values: 3e-7 of the rows' information. Chosen by hand: less leaves few digits where
-# features are copies.
-_HARDLY_PENALISED = -15.0
+# values: a thousandth of the rows' information. Chosen by hand: with less, a surface
+# reproduces other terms by huge values where it has hardly any rows.
+_SMALL_PENALTY = -7.0
 # Step of the grid of the log smoothing parameter, chosen by hand: smaller ones hardly
 # change standard errors, larger ones do.
 _STEP = 1.0
@@ -98,11 +98,11 @@ def concurvity(fit: AdditiveFit, blocks: list[slice]) -> NDArray[np.float64]:
 
     Of the squared functions, summed over the rows with their working weights at the
     intercept: the measure "estimate" of mgcv. All other terms are fitted by least
-    squares, with hardly any penalty.
+    squares, with a small penalty.
     """
     equations = fit.null_equations
-    unpenalised = PenalisedFit(equations, equations.balanced + _HARDLY_PENALISED)
-    unexplained = list(map(np.trace, unpenalised.information_matrices(blocks)))
+    others_fit = PenalisedFit(equations, equations.balanced + _SMALL_PENALTY)
+    unexplained = list(map(np.trace, others_fit.information_matrices(blocks)))
     squares = np.diag(equations.products)
     sums = np.array([squares[block].sum() for block in blocks])
     # Centred columns of constants are zero, up to rounding.

@@ -26,24 +26,40 @@ class Term:
         Diagonals of penalty matrices.
     blocks : int
         Number of equal blocks of products, each of which is centred.
+    centred_columns : tuple of two bool
+        Along which column of two the mean over the rows is zero, at each value of the
+        other.
     """
 
     bases: tuple[Basis, ...]
     coordinates: NDArray[np.float64]
     penalties: NDArray[np.float64]
     blocks: int = 1
+    centred_columns: tuple[bool, bool] = (False, False)
 
     def centred(self, means: NDArray[np.float64]) -> Term:
-        """The term with functions that sum to zero over the rows, from their means.
+        """The term with functions that sum to zero over the rows.
 
         Products that sum to one, over all rows or the rows of a level, can be shifted
         by a constant; products with a straight line stay as they are.
+
+        Parameters
+        ----------
+        means : ndarray of shape (n_functions,) or (n_functions, n_functions_2)
+            Means of the functions, or of the products of two, over the rows.
         """
         if isinstance(self.bases[0], LineBasis):
             return self
         n_products, n_coordinates = self.coordinates.shape
+        products = self.coordinates.reshape(*means.shape, n_coordinates)
+        for axis, is_centred in enumerate(self.centred_columns):
+            if is_centred:
+                weights = means.sum(axis=1 - axis)
+                products = products - np.average(
+                    products, axis=axis, weights=weights, keepdims=True
+                )
         each = n_products // self.blocks
-        blocks = self.coordinates.reshape(self.blocks, each, n_coordinates)
+        blocks = products.reshape(self.blocks, each, n_coordinates)
         means = means.reshape(self.blocks, 1, -1)
         shifts = means @ blocks / means.sum(axis=2, keepdims=True)
         return replace(
@@ -75,6 +91,9 @@ def tensor_term(
 ) -> Term:
     """A function of two columns, without what the terms of one of them hold.
 
+    At each value of a column that has a term, its mean over the rows' values of the
+    other column is zero.
+
     Parameters
     ----------
     bases : tuple of two bases
@@ -99,7 +118,8 @@ def tensor_term(
         selected[0, 1:] = False
     columns = np.flatnonzero(selected)
     products = np.kron(outer.vectors, inner.vectors)
-    return _term(bases, products[:, columns], np.array(penalties)[:, columns])
+    term = _term(bases, products[:, columns], np.array(penalties)[:, columns])
+    return replace(term, centred_columns=(has_main[1], has_main[0]))
 
 
 def varying_term(
