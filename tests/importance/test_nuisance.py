@@ -179,6 +179,9 @@ def test_leverages_give_residuals_of_models_without_the_row(X, known_structure):
         for kept in [(np.delete(table, i, axis=0), np.delete(target, i))]
     ]
     error = held_out - without
+    # Models without the row at an end extrapolate, not always along a straight line.
+    is_inside = (table > table.min(axis=0)) & (table < table.max(axis=0))
+    error = error[is_inside.all(axis=1)]
     assert np.sqrt(np.mean(error**2)) < 0.05 * np.std(without)
 
 
