@@ -151,6 +151,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             asked.native,
             origin,
             distances=problem.distances(values, origin),
+            distance_name=problem.actionability.distance_name,
             beyond_data=problem.actionability.is_beyond_data(
                 values, problem.values[origin]
             ),

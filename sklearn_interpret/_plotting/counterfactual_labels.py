@@ -42,6 +42,8 @@ class CounterfactualLabelsMixin(ExplanationDisplay):
         explanation = self.explanation
         sizes = ", ".join(map(number_text, explanation.distances[indices]))
         text = f"distance{'s' if len(indices) > 1 else ''} {sizes}"
+        if explanation.distance_name is not None:
+            text += f", {explanation.distance_name}"
         if explanation.optimal is not None and explanation.optimal[row]:
             first = "the first is " if len(indices) > 1 else ""
             text += f" ({first}proved to be the nearest)"

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 from matplotlib.text import Annotation, Text
@@ -43,6 +44,7 @@ class AnchorsDisplay:
     figure_: Figure
     axes_: NDArray[np.object_]
     title_: Text
+    legend_: Legend | None
     spans_: list[list[Polygon]]
     texts_: list[Annotation]
     def __init__(
@@ -108,6 +110,7 @@ class CounterfactualDisplay:
     axes_: NDArray[np.object_]
     title_: Text
     before_lines_: list[Line2D]
+    legend_: Legend | None
     arrows_: list[list[PolyCollection]]
     boxes_: list[list[BarContainer]]
     def __init__(

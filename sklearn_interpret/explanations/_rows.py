@@ -59,6 +59,8 @@ class RowExplanation(BaseExplanation):
         Name of the response: "prediction", "probability"...
     target_name : str, default=None
         Name of the target.
+    distance_name : str, default=None
+        Norm and unit of the distances.
     reasons : array-like of shape (n_rows,), str, default=None
         Why nothing was found; empty otherwise.
     lower_bounds : array-like of shape (n_rows,), default=None
@@ -119,6 +121,7 @@ default=None
     valid: NDArray[np.bool_]
     distances: NDArray[np.float64]
     status: NDArray[np.object_]
+    distance_name: str | None = field(default=None, kw_only=True)
     reasons: NDArray[np.object_] = field(default=FILLED, kw_only=True)
     lower_bounds: NDArray[np.float64] | None = field(default=None, kw_only=True)
     optimal: NDArray[np.bool_] | None = field(default=None, kw_only=True)

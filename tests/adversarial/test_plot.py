@@ -105,7 +105,7 @@ def test_the_title_has_the_answers(attack, table, drawn):
     assert before != after
     assert title.startswith(f"Prediction of grade, row 3: {before} (decision ")
     assert f") → {after} (decision function " in title
-    assert title.endswith(") distance 1.5")
+    assert title.endswith(") distance 1.5, norm inf, standard deviations")
 
 
 def test_true_classes_are_led_away_from(attack, table):

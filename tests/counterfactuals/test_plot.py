@@ -109,6 +109,7 @@ def test_the_title_has_the_responses(explained, drawn):
     assert title[0].startswith("Decision function of class 1, row 3: ")
     assert f"{abs(inspector.decision_function(X[3:4])[0]):.3g} → " in title[0]
     assert title[1].startswith("distances ")
+    assert " ".join(title[1:]).endswith(", norm 1, median absolute deviations")
 
 
 def simple(**parts):
@@ -149,6 +150,7 @@ def test_of_several_classes_the_largest_response_is_named():
         # No more than is proved.
         ({"optimal": [False], "lower_bounds": [0.2499]}, "(at least 0.249 is needed)"),
         ({}, "distance 0.5"),
+        ({"distance_name": "norm 1, $"}, r"distance 0.5, norm 1, \$"),
     ],
 )
 def test_the_title_has_what_is_proved(proof, words):
@@ -356,6 +358,24 @@ def test_spans_are_what_conditions_allow():
     assert frame["condition"].tolist() == list(map(str, rule))
     assert frame["feature"].tolist() == ["a", "a", "job", "job", "a"]
     assert frame["value"].tolist() == [0.1, 0.1, "x", "x", 0.1]
+
+
+def test_the_legend_names_what_is_drawn(ruled):
+    table, anchors = ruled
+    rules = AnchorsDisplay.from_estimator(anchors, table, row=0)
+    names = ["number of rows", "the condition holds", "value of the row"]
+    assert sorted(legend_texts(rules)) == names
+    found = simple(low=[[30.0, 2.25, 1.0]], high=[[30.0, 4.0, 1.0]])
+    display = CounterfactualDisplay.from_explanation(found)
+    names[1] = "values that will do as well"
+    assert sorted(legend_texts(display)) == sorted(names)
+    # Nothing makes room for it.
+    assert display.plot(plt.figure().subplots()).legend_ is None
+
+
+def legend_texts(display):
+    """Labels of the legend."""
+    return [text.get_text() for text in display.legend_.get_texts()]
 
 
 def one_rule(rule, data, **parts):

@@ -115,6 +115,7 @@ def test_scores_are_columns_on_the_right():
     assert_allclose(heights[:4], heights[4:])
     assert boxes[0].x1 < boxes[4].x0
     assert {"targetR²", "featureR²"} <= set(all_texts(display.figure_))
+    assert "from the other features" in display.legend_.get_title().get_text()
 
 
 def test_unknown_scores_are_left_out():

@@ -90,7 +90,9 @@ def test_looks(inspector):
     assert display.contours_[0][0].get_linewidth() == 3
     assert display.points_.get_sizes().tolist() == [50]
     assert len(display.points_.get_offsets()) == 25
+    assert "largest" not in display.ax_.get_xlabel()
     assert display.plot(levels=[1e6]).legend_ is None
+    assert "largest Cook's distances" in display.ax_.get_xlabel()
     assert display.plot(levels=[]).contours_ == []
 
 

@@ -114,7 +114,10 @@ def test_effects():
         assert_allclose(points.get_offsets()[:, 0], effects[order].iloc[row])
     texts = [text.get_text() for text in display.legend_.get_texts()]
     assert texts == ["row 3", "row 39"]
-    assert display.ax_.get_xlabel().endswith("(log of the prediction)")
+    assert display.ax_.get_xlabel().splitlines()[1:] == [
+        "(log of the prediction)",
+        "(boxes: middle half; whiskers: all rows)",
+    ]
     shown = LinearEffectDisplay.from_estimator(inspector(), X[:5], max_entries=2)
     assert names_drawn(shown)[1] == "sum of 2 other terms"
     ends = [path.vertices[:, 0] for path in shown.whiskers_.get_paths()]
@@ -127,7 +130,7 @@ def test_effects():
 def test_effects_of_classes_and_lists():
     model = LogisticRegression(C=np.inf).fit(X, LABELS)
     display = LinearEffectDisplay.from_estimator(model, X, LABELS)
-    assert display.ax_.get_xlabel().endswith("(log-odds of yes)")
+    assert "\n(log-odds of yes)\n" in display.ax_.get_xlabel()
     assert display.legend_ is None
     rows, y = X.to_numpy().tolist(), COUNTS.tolist()
     model = LinearRegression().fit(rows, y)

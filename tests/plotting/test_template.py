@@ -150,7 +150,7 @@ def test_features_come_third():
     display = EffectComparisonDisplay.from_estimator(MODEL, X, "bmi")
     assert display.feature_name == "bmi"
     display = ShapleyDependenceDisplay.from_estimator(MODEL, X, "bmi")
-    assert display.ax_.get_xlabel() == "bmi"
+    assert display.ax_.get_xlabel().startswith("bmi\n")
     display = HStatisticDisplay.from_estimator(MODEL, X, ["bmi", "age"])
     assert set(display.feature_names) == {"bmi", "age"}
     with pytest.raises(TypeError, match="no parameter 'features'"):

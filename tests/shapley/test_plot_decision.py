@@ -83,6 +83,7 @@ def test_highlighted_rows_stand_out_and_are_named(highlight):
     assert [text.get_text() for text in display.legend_.get_texts()] == ["2", "59"]
     assert len(paths(display.lines_)) == 60
     assert display.lines_.get_alpha() < 0.5
+    assert "unnamed lines are coloured by f(x)" in display.ax_.get_xlabel()
     assert draw(explanation, highlight=2).legend_ is not None
 
 

@@ -31,7 +31,7 @@ def test_points_lie_at_value_and_attribution():
     frame = display.to_frame()
     assert frame.columns.tolist() == ["x", "shapley_value"]
     assert_array_equal(frame, expected)
-    assert display.ax_.get_xlabel() == "feature 3"
+    assert display.ax_.get_xlabel() == "feature 3\n(bars: number of rows)"
     assert display.ax_.get_ylabel() == "Response\n(Shapley value)"
     assert display.colorbar_ is display.legend_ is display.color_feature_ is None
 
@@ -226,7 +226,7 @@ def test_groups_have_joint_levels_or_one_column():
         draw(explanation, feature="place")
     display = draw(explanation, feature="place", along="lon", color_by="price")
     assert_array_equal(drawn(display)[:, 0], explanation.data["lon"])
-    assert display.ax_.get_xlabel() == "lon"
+    assert display.ax_.get_xlabel() == "lon\n(bars: number of rows)"
     assert display.ax_.get_ylabel() == "Response\n(Shapley value of place)"
     with pytest.raises(ValueError, match="along has the unknown feature 'price'"):
         draw(explanation, feature="place", along="price")

@@ -299,6 +299,7 @@ def test_display_of_the_likeliest_labels():
     ]
     assert "local R²" in titles[1]
     assert "Probability" in display.colour_bar_.ax.get_ylabel()
+    assert "drawn on white" in display.colour_bar_.ax.get_ylabel()
     table = display.to_frame()
     assert table["output"].unique().tolist() == names
     assert_allclose(table.groupby("output")["share"].sum(), 1)

@@ -35,6 +35,12 @@ _ROUNDING = 1e-9
 # Share of changed cells above which all cells are rounded together: one call for whole
 # columns costs less than picking out many cells. Chosen by hand.
 _MANY_CELLS = 0.1
+_UNIT_NAMES = {
+    "mad": "median absolute deviations",
+    "std": "standard deviations",
+    "gower": "ranges times the number of features",
+    "raw": "units of the data",
+}
 
 
 class Actionability(PlainState):
@@ -112,6 +118,9 @@ class Actionability(PlainState):
         self.fit_rows = fit_rows
         self._missing_stays = missing_stays
         self.norm = norm
+        self._unit_name = "given costs"
+        if isinstance(distance, str):
+            self._unit_name = _UNIT_NAMES[distance]
         self.categorical = categorical
         self.levels: list[Any] = [
             self._levels_of(j) if categorical[j] else None
@@ -158,6 +167,13 @@ class Actionability(PlainState):
         self._weights = weights
         self.coefficients = np.zeros((0, fit_rows.n_columns))
         self.bounds = np.zeros(0)
+
+    @property
+    def distance_name(self) -> str:
+        """Norm and unit of the distances."""
+        if self.norm == 0:
+            return "number of changes"
+        return f"norm {self.norm:g}, {self._unit_name}"
 
     def _are_floats(self, rows: Rows) -> bool:
         """Whether rows are an array of doubles, none of whose columns is a category."""

@@ -25,6 +25,7 @@ from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
 from sklearn_interpret.counterfactuals._plot._base import (
     DATA_HEIGHT,
+    ROW_VALUE,
     FeatureColumn,
     FeaturesDisplay,
     tint,
@@ -69,6 +70,8 @@ class AnchorsDisplay(FeaturesDisplay):
         One for each condition, or one for the text.
     title_ : Text
         The answer, the precision and the coverage, of a table.
+    legend_ : Legend or None
+        Meaning of the colour, the line and the bars, of a table.
     spans_ : list of list of Polygon
         For each panel what is coloured.
     texts_ : list of Annotation
@@ -182,6 +185,7 @@ class AnchorsDisplay(FeaturesDisplay):
             # A single row has no distribution.
             column.draw(panel, 0.0 if background.n_rows == 1 else 1.0)
             self._mark_condition(panel, column, condition, value, span_kw)
+        self._draw_legend()
         return self
 
     def _values_of_row(self, row: int) -> list[float]:
@@ -212,14 +216,15 @@ class AnchorsDisplay(FeaturesDisplay):
             half = (right - left) / 200 if column.levels is None else 0.5
             spans = [(x - half, x + half) for x in positions[np.isfinite(positions)]]
         span_style: Style = {"color": tint(ax, PALETTE[0]), "linewidth": 0}
-        span_style["zorder"] = 0.5
+        span_style |= {"zorder": 0.5, "label": "the condition holds"}
         span_style |= style or {}
         self.spans_.append(
             [ax.axvspan(*np.clip(span, left, right), **span_style) for span in spans]
         )
         position = column.position(value)
         if np.isfinite(position):
-            ax.plot([position] * 2, [0, 1], color=ink(ax), lw=1.5, zorder=3)
+            line_style: Style = {"color": ink(ax), "lw": 1.5, "label": ROW_VALUE}
+            ax.plot([position] * 2, [0, 1], zorder=3, **line_style)
         name_axes(ax, x=condition)
 
     def _title(self, row: int) -> list[str]:

@@ -18,7 +18,7 @@ from sklearn_interpret._model.rows.number_format import (
     number_beside,
     value_text,
 )
-from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.axes import add_legend, axes_inches, is_constrained
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     mix,
@@ -52,6 +52,7 @@ ONLY_PANEL_WIDTH = 5.6
 MIN_PANEL_WIDTH = 2.2
 DATA_HEIGHT = 0.9
 LABELS_HEIGHT = 0.65
+ROW_VALUE = "value of the row"  # in the legend
 MOST_LEVELS = 10  # names of levels that have room below a panel
 # Share of the smallest and of the largest numbers that may lie outside of the axis.
 TAIL = 0.005
@@ -132,10 +133,11 @@ class FeatureColumn:
 
     def draw(self, ax: Axes, height: float = 1.0) -> None:
         """Draw the distribution of the data; `height` is a share of the axes."""
-        colour = mix(paper(ax), NEUTRAL_COLOUR, 0.6)
+        style: dict[str, Any] = {"facecolor": mix(paper(ax), NEUTRAL_COLOUR, 0.6)}
+        style["label"] = "number of rows" if height else ""
         if self.levels is not None:
             heights = height * self._counts / max(self._counts.max(initial=0), 1)
-            ax.bar(np.arange(len(heights)), heights, 0.8, color=colour, zorder=0.6)
+            ax.bar(np.arange(len(heights)), heights, 0.8, zorder=0.6, **style)
             ax.set_xlim(-0.6, len(self.levels) - 0.4)
             label_levels(ax, self.levels)
         else:
@@ -144,7 +146,6 @@ class FeatureColumn:
             margin = MARGIN * (high - low) or 0.5
             ax.set_xlim(low - margin, high + margin)
             in_range = (self._numbers >= low) & (self._numbers <= high)
-            style = {"facecolor": colour}
             draw_histogram(ax, self._numbers[in_range], style, height=height)
             plain_number_ticks(ax)
             date_ticks(ax, self._date_dtype)
@@ -186,7 +187,7 @@ class FeaturesDisplay(OneRowDisplay):
         if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
             n_cols = min(n_cols, max(1, int(axes_inches(ax)[0] / MIN_PANEL_WIDTH)))
         size = width, height + LABELS_HEIGHT + max(tick_heights, default=0)
-        canvas = self._take_grid(ax, n_panels, n_cols, size)
+        self._canvas = canvas = self._take_grid(ax, n_panels, n_cols, size)
         first, own_figure = canvas.main[0], canvas.own_figure
         width = axes_inches(canvas.frame or first)[0]
         if own_figure:
@@ -194,6 +195,17 @@ class FeaturesDisplay(OneRowDisplay):
         self.title_ = write_title(first, title, width, own_figure=own_figure)
         if own_figure:
             canvas.figure.figure.draw_without_rendering()  # settles the axes' sizes
+
+    def _draw_legend(self) -> None:
+        """The legend of what is drawn in the panels, where it hides none of them."""
+        self.legend_ = None
+        if not (self._canvas.own_figure or is_constrained(self._canvas.figure)):
+            return
+        entries: dict[str, Any] = {}
+        for ax in self.axes_:
+            handles, labels = ax.get_legend_handles_labels()
+            entries |= zip(labels, handles, strict=True)
+        self.legend_ = add_legend(self._canvas, list(entries.values()), list(entries))
 
 
 def tint(ax: Axes, colour: str) -> tuple[float, float, float]:

@@ -20,6 +20,7 @@ from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
 from sklearn_interpret.counterfactuals._plot._base import (
     DATA_HEIGHT,
+    ROW_VALUE,
     FeatureColumn,
     FeaturesDisplay,
     tint,
@@ -83,6 +84,8 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         The responses, and how far the rows found are.
     before_lines_ : list of Line2D
         The row's own values, one for each panel.
+    legend_ : Legend or None
+        Meaning of the dashed line, the boxes and the bars.
     arrows_ : list of list of PolyCollection
         For each panel the arrows, from the top.
     boxes_ : list of list of BarContainer
@@ -186,6 +189,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             note_empty(self.axes_[0], literal(text))
         for panel, (j, column) in zip(self.axes_, largest.items(), strict=False):
             self._draw_changes(panel, column, j, row, indices, arrow_kw)
+        self._draw_legend()
         return self
 
     def _columns(self, row: int, indices: NDArray[np.intp]) -> dict[int, FeatureColumn]:
@@ -220,7 +224,8 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             low = high = np.full(self.explanation.changed.shape, np.nan)
         pitch = min(LINE_HEIGHT / axes_inches(ax)[1], MAX_LINES_HEIGHT / n_lines)
         column.draw(ax, 1 - n_lines * pitch)
-        (line,) = ax.plot([start] * 2, [0, 1], "--", color=ink(ax), lw=1, zorder=1.5)
+        line_style: Style = {"color": ink(ax), "lw": 1, "label": ROW_VALUE}
+        (line,) = ax.plot([start] * 2, [0, 1], "--", zorder=1.5, **line_style)
         self.before_lines_.append(line)
         self.arrows_.append([])
         self.boxes_.append([])
@@ -235,6 +240,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             if start_of_box < end_of_box:
                 left, right = np.clip([start_of_box, end_of_box], *ax.get_xlim())
                 box_style: Style = {"color": tint(ax, colour), "zorder": 1.8}
+                box_style["label"] = "values that will do as well"
                 box = ax.barh(
                     position, right - left, 0.9 * height, left=left, **box_style
                 )

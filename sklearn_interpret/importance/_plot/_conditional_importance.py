@@ -43,6 +43,7 @@ _COLUMN_WIDTH = 46  # points of a column of scores
 _POINTS_PER_INCH = 72
 # Columns with the scores of the two models behind a test.
 _SCORES = "target R²", "feature R²"
+_SCORES_NOTE = "R²: held-out, of predictions\nfrom the other features"
 # Marks of selected features.
 _MARK = {"marker": "D", "s": 30, "zorder": 3}
 # Texts of the axis, by test.
@@ -278,7 +279,8 @@ class ConditionalImportanceDisplay(Display):
             entries[above] = self.bars_.patches[selected.argmin()]
         if self.intervals_ is not None:
             entries[f"{100 * (1 - self.alpha):.4g} % interval"] = self.intervals_
-        return add_legend(canvas, list(entries.values()), list(entries))
+        note = _SCORES_NOTE if self.scores_ else None
+        return add_legend(canvas, list(entries.values()), list(entries), note)
 
     def to_frame(self) -> Any:
         """Results of all features, as a DataFrame.

@@ -194,6 +194,8 @@ class RegressionInfluenceDisplay(Display):
             ax, leverages[named_rows], residuals[named_rows], names
         )
         label = "Leverage"
+        if self.texts_:
+            label += "\n(names: largest Cook's distances)"
         if not is_finite.all():
             label += f"\n(rows without a residual, not drawn: {(~is_finite).sum()})"
         ax.set(xlabel=label, ylabel="Studentized residual")

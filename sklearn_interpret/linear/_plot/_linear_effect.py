@@ -192,7 +192,8 @@ class LinearEffectDisplay(Display):
         name_rows(ax, names)
         self.zero_ = ax.axvline(0, color=shade(ax, 0.6), linewidth=0.9, zorder=0.9)
         response = self._response_label(self.output_names, 0)
-        finish_rows(ax, two_lines("Effect: weight times value", response))
+        label = two_lines("Effect: weight times value", response)
+        finish_rows(ax, f"{label}\n(boxes: middle half; whiskers: all rows)")
         return self
 
     def _term_texts(self, selected: NDArray[np.intp], rows: list[int]) -> list[str]:

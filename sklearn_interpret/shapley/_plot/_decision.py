@@ -144,7 +144,11 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             response = self._response_label(self.explanation.output_names)
         else:
             response = self._response()
-        note = "lines lead from the base value, below, to f(x), on top"
+        dashed = "" if self.base_line_ is None else "dashed "
+        note = f"lines lead from the {dashed}base value, below,\nto f(x), on top"
+        if paths.row is None and self.lines_.get_array() is not None:
+            which = "unnamed lines" if highlighted else "they"
+            note += f"; {which} are coloured by f(x)"
         response = response if paths.row is None else self._append_row_name(response)
         label = literal(f"{shorten(response, 60)}\n({note})")
         finish_rows(ax, label, hidden=("top", "right", "left"))

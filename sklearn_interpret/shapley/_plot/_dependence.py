@@ -227,6 +227,8 @@ default="auto"
         label = wrap_name(date_label(x_values.name, x_values.date_dtype))
         if x_values.levels is not None:
             label += "\n(points are spread sideways within a level)"
+        if self.histogram_ is not None:
+            label += "\n(bars: number of rows)"
         ax.set_xlabel(literal(label))
         ax.set_ylabel(literal(f"{shorten(self._response(), 44)}\n({y_name})"))
         ax.spines[["top", "right"]].set_visible(False)

@@ -235,7 +235,7 @@ class LimeImageDisplay(LocalDisplay):
         palette[:, :3] = 1 + palette[:, 3:] * (palette[:, :3] - 1)
         scale = colour_scale(ListedColormap(palette[:, :3]), limits)
         response = shorten(self._response_label(None), 30)
-        label = two_lines(response, "what the segment adds")
+        label = two_lines(response, "what the segment adds, drawn on white", 26)
         return draw_colour_bar(canvas.main, scale, label)
 
     def _label_title(self, explanation: ImageExplanation, output: int) -> str:
