@@ -127,7 +127,7 @@ def gamfit(kind: str, X: np.ndarray, y: np.ndarray) -> Any:
 
 def gamfit_predictor(model: Any, X: np.ndarray) -> np.ndarray:
     """Return the linear predictor of gamfit's model."""
-    names = [f"x{j}" for j in range(N_FEATURES)]
+    names = [f"x{j}" for j in range(X.shape[1])]
     means = np.asarray(model.predict(pd.DataFrame(X, columns=names)))
     binary = means.min() >= 0 and means.max() <= 1
     return logit(np.clip(means, 1e-12, 1 - 1e-12)) if binary else means
