@@ -135,8 +135,8 @@ default="auto"
     ...     data=[[30, 2.5], [25, 9.0]], feature_names=["age", "income"],
     ... )
     >>> display = ShapleyDependenceDisplay.from_explanation(explanation, feature="age")
-    >>> display.ax_.get_xlabel()
-    'age'
+    >>> display.ax_.get_xlabel().splitlines()
+    ['age', '(bars: number of rows)']
     """
 
     _leading = ("feature",)
