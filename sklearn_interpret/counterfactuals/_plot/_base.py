@@ -53,6 +53,7 @@ MIN_PANEL_WIDTH = 2.2
 DATA_HEIGHT = 0.9
 LABELS_HEIGHT = 0.65
 ROW_VALUE = "value of the row"  # in the legend
+LEGEND_HEIGHT = 2.0  # of given axes, in inches: in lower ones, panels would vanish
 MOST_LEVELS = 10  # names of levels that have room below a panel
 # Share of the smallest and of the largest numbers that may lie outside of the axis.
 TAIL = 0.005
@@ -199,7 +200,10 @@ class FeaturesDisplay(OneRowDisplay):
     def _draw_legend(self) -> None:
         """The legend of what is drawn in the panels, where it hides none of them."""
         self.legend_ = None
-        if not (self._canvas.own_figure or is_constrained(self._canvas.figure)):
+        frame = self._canvas.frame
+        has_room = frame is None or axes_inches(frame)[1] > LEGEND_HEIGHT
+        has_layout = self._canvas.own_figure or is_constrained(self._canvas.figure)
+        if not (has_room and has_layout):
             return
         entries: dict[str, Any] = {}
         for ax in self.axes_:
