@@ -320,9 +320,9 @@ def cases(*, quick: bool, **run: Any) -> dict[str, Case]:
             **run,
         )
         found[f"{kind}, memory"] = partial(memory, kind=kind, n_rows=10 * n_rows)
-    n_features = 40 if quick else 100
-    name = f"1000 x {n_features}"
-    found[name] = partial(many_terms, n_features=n_features, **run)
+    for n_features in (40,) if quick else (100, 300):
+        name = f"1000 x {n_features}"
+        found[name] = partial(many_terms, n_features=n_features, **run)
     return found
 
 

@@ -130,7 +130,6 @@ def is_of_classes(name: str) -> bool:
 def our_model(name: str) -> Any:
     """Return our model of a table, not fitted."""
     kind = GAMClassifier if is_of_classes(name) else GAMRegressor
-    warnings.simplefilter("ignore", ExtrapolationWarning)
     return kind(interactions="auto", handle_unknown="zero")
 
 
@@ -168,9 +167,11 @@ PEERS = {"interpret": ebm, "imodels": GPGam}
 
 def held_out_error(name: str, model: Any, X: pd.DataFrame, y: np.ndarray) -> float:
     """Return the root mean square, or the log loss, of rows."""
-    if not is_of_classes(name):
-        return float(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
-    chance = np.clip(model.predict_proba(X)[:, 1], 1e-6, 1 - 1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        if not is_of_classes(name):
+            return float(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
+        chance = np.clip(model.predict_proba(X)[:, 1], 1e-6, 1 - 1e-6)
     return float(-np.mean(np.log(np.where(y == 1, chance, 1 - chance))))
 
 

@@ -160,13 +160,12 @@ class RowsFactor:
         factor = cholesky(covariance, lower=True, check_finite=False)
         whitened = solve_triangular(factor, root, lower=True, check_finite=False)
         size = np.linalg.norm(whitened[:, 0])
-        # What the intercept explains of each column.
-        along_intercept = whitened[:, 0] / size @ whitened
-        self._projected = whitened - np.outer(whitened[:, 0] / size, along_intercept)
+        self._whitened, self._unit_intercept = whitened, whitened[:, 0] / size
+        self._along_intercept = self._unit_intercept @ whitened
         self._variances = np.append(0, variances)
         # V = diag(variances) - A'A + bb', with these A (n, p) and b (p,).
         self._explained = whitened * self._variances
-        self._intercept = -along_intercept * self._variances
+        self._intercept = -self._along_intercept * self._variances
         self._intercept[0] = 1 / size
         self.log_determinant = (
             2 * np.log(np.diag(factor)).sum()
@@ -227,8 +226,9 @@ class RowsFactor:
         matrices = []
         for block in blocks:
             # The same with the block among the others, which Woodbury takes out.
-            projected, variances = self._projected[:, block], self._variances[block]
-            information = projected.T @ projected
+            along, variances = self._along_intercept[block], self._variances[block]
+            columns = self._whitened[:, block] - np.outer(self._unit_intercept, along)
+            information = columns.T @ columns
             left = np.eye(len(variances)) - information * variances
             matrices.append(np.linalg.solve(left, information))
         return matrices

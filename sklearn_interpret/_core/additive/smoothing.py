@@ -177,7 +177,7 @@ class PenalisedFit:
         self.ridge = ridge
         penalties = self.penalty_diagonal + ridge
         root = equations.root
-        # Without the first coefficient, the intercept.
+        # A factor of rows needs a penalty on each coefficient but the intercept.
         if root is None or (self.penalty_diagonal[1:] == 0).any():
             self._factor: CholeskyFactor | RowsFactor = CholeskyFactor(
                 products, penalties
