@@ -7,7 +7,7 @@ second pass, and `_fit_terms` fits the models, again with each pair that is foun
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -102,6 +102,15 @@ class FittedModel(NamedTuple):
     fit: AdditiveFit
     tests: NDArray[np.float64]  # statistic and p-value of each term, (n_terms, 2)
     deviance_explained: float
+
+
+class _ObservedTable(NamedTuple):
+    """A table after the first pass over its rows."""
+
+    reader: TermReader
+    summaries: dict[ColumnKind, Summary]
+    sample: Any  # a Sample or PartitionedSample
+    passes: Passes
 
 
 class _FittedTerms(NamedTuple):
@@ -243,11 +252,11 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self._offset, self._names = reader.offset, list(sample.rows.names)
         quantiles = reader.quantiles(observed.summaries)
         sample = sample.with_values_and_levels(quantiles, (), most_distinct=1)
-        given = reader, observed.summaries, sample, passes
+        table = _ObservedTable(reader, observed.summaries, sample, passes)
         self._searched_pairs: dict[Pair, float] = {}
         if reader.n_surplus_terms > 0:
-            self._leave_out_terms(*given)
-        fitted = self._fit_terms(*given)
+            self._leave_out_terms(table)
+        fitted = self._fit_terms(table)
         search = reader.pair_search(fitted.bins, fitted.totals.histograms)
         while True:
             most = reader.most_pairs - len(self._searched_pairs)
@@ -256,22 +265,16 @@ class BaseGAM(TransformerMixin, BasePredictor):
                 break
             self._searched_pairs |= found
             reader.add_pairs(found)
-            fitted = self._fit_terms(*given)
+            fitted = self._fit_terms(table)
         self._set_fits(fitted)
         if unsupported := self._unsupported_pairs():
             reader.remove_pairs(unsupported)
-            self._set_fits(self._fit_terms(*given))
+            self._set_fits(self._fit_terms(table))
 
-    def _fit_terms(
-        self,
-        reader: TermReader,
-        summaries: dict[ColumnKind, Summary],
-        sample: Any,
-        passes: Passes,
-    ) -> _FittedTerms:
+    def _fit_terms(self, table: _ObservedTable) -> _FittedTerms:
         """Fits of the terms that a reader has now, and what they were made of."""
-        terms, bins, coded, totals = self._code_terms(reader, summaries, sample, passes)
-        signs = self._monotonic_signs(sample.rows, terms, reader.left_out)
+        terms, bins, coded, totals = self._code_terms(table)
+        signs = self._monotonic_signs(table, terms)
         problems = self._make_problems(coded, terms, bins, totals)
         if not self._searched_pairs:
             self._warn_if_costly(problems)
@@ -293,28 +296,19 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
 
     def _code_terms(
-        self,
-        reader: TermReader,
-        summaries: dict[ColumnKind, Summary],
-        sample: Any,
-        passes: Passes,
+        self, table: _ObservedTable
     ) -> tuple[list[FittedTerm], list[list[Bins]], Passes, Totals]:
         """Terms that are not centred, the bins of their columns, rows, and totals."""
-        terms, bins = reader.terms(summaries, sample)
+        terms, bins = table.reader.terms(table.summaries, table.sample)
         labels = self._model_labels
-        coded = passes.map_rows(partial(code_rows, terms, bins, self._offset, labels))
+        code = partial(code_rows, terms, bins, self._offset, labels)
+        coded = table.passes.map_rows(code)
         totals: Totals = coded.sum(partial(Totals.of_rows, terms))
         return terms, bins, coded, totals
 
-    def _leave_out_terms(
-        self,
-        reader: TermReader,
-        summaries: dict[ColumnKind, Summary],
-        sample: Any,
-        passes: Passes,
-    ) -> None:
+    def _leave_out_terms(self, table: _ObservedTable) -> None:
         """Leave out the terms of single features that are least clear."""
-        terms, bins, coded, totals = self._code_terms(reader, summaries, sample, passes)
+        terms, bins, coded, totals = self._code_terms(table)
         problems = self._make_problems(coded, [], [], totals)
         designs = [
             RoundedDesign([term.term], [term_bins], [histogram])
@@ -323,7 +317,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
         ]
         ranking = clearest_terms(problems, designs, coded)
-        reader.leave_out_terms(ranking.tolist())
+        table.reader.leave_out_terms(ranking.tolist())
 
     def _unsupported_pairs(self) -> set[Pair]:
         """Pairs of the search that later ones explain, by the tests of all terms."""
@@ -487,9 +481,10 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return [slice(start, stop) for start, stop in pairwise(ends)]
 
     def _monotonic_signs(
-        self, rows: Rows, terms: list[FittedTerm], left_out: Collection[int]
+        self, table: _ObservedTable, terms: list[FittedTerm]
     ) -> list[int]:
         """Sign of each monotonic term, and zero for each other term."""
+        rows, left_out = table.sample.rows, table.reader.left_out
         signs = resolve_keys(
             self.monotonic_cst, rows.names, named=rows.named, parameter="monotonic_cst"
         )
@@ -745,6 +740,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
+    # Methods whose code is in `_diagnostics`.
     check, sample_effects, summary = check, sample_effects, summary
 
     def _result_blocks(self) -> list[dict[str, Any]]:
