@@ -81,8 +81,9 @@ def test_a_matrix_of_pairs():
     assert as_matrices(np.empty((0, 2)), [], 1).tolist() == [[[0]], [[0]]]
 
 
-def test_greenwells_strength_is_a_deviation_of_deviations():
-    surface = RNG.normal(size=(2, 4, 5))
+@pytest.mark.parametrize("shape", [(2, 2), (4, 5)])
+def test_greenwells_strength_is_a_deviation_of_deviations(shape):
+    surface = RNG.normal(size=(2, *shape))
     for found, values in zip(greenwell_strength(surface), surface, strict=True):
         rows = np.std([np.std(row, ddof=1) for row in values], ddof=1)
         columns = np.std([np.std(column, ddof=1) for column in values.T], ddof=1)

@@ -50,6 +50,19 @@ def test_few_columns_moved(seed):
     assert moves.fewest_columns(needs, np.ones((0, 4)), np.zeros(0)) == fewest
 
 
+def test_a_single_column_above_its_limit():
+    """The best column alone would be enough, but weighs more than may be moved."""
+    gains, costs = np.array([[3.0], [1.0], [1.0]]), np.ones(3)
+    still = np.zeros(3, dtype=bool)
+    column, after = np.arange(3), np.full(3, -1)
+    moves = Moves(gains, costs, np.array([1.0, 1.0, 1.0]), still, column, still, after)
+    weights, limits = np.array([[5.0, 1.0, 1.0]]), np.array([2.0])
+    assert moves.fewest_columns(np.array([2.0]), weights[:0], limits[:0]) == 1
+    assert moves.fewest_columns(np.array([2.0]), weights, limits) == 2
+    assert_allclose(moves.cheapest_units(np.array([2.0]), weights, limits), [0, 1, 1])
+    assert moves.fewest_columns(np.array([2.5]), weights, limits) is None
+
+
 def moves_with_entries(rng):
     """Moves of columns that enter at a price, up or down, and go on from there."""
     parts = []

@@ -23,7 +23,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_interpret._model.responses.predictors import check_is_predictor, is_fitted
+from sklearn_interpret._model.responses.predictors import (
+    check_is_predictor,
+    is_fitted,
+    weight_parameter,
+)
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import NonFiniteResponseError
@@ -38,6 +42,17 @@ BINARY = LogisticRegression().fit(X, LABELS == "ash")
 THREE = LogisticRegression().fit(X, LABELS)
 REGRESSOR = LinearRegression().fit(X, X[:, 0] - X[:, 1])
 TWO_OUTPUTS = LinearRegression().fit(X, X[:, :2] @ [[1, 2], [3, 4]])
+
+
+def test_weights_go_to_the_last_step():
+    steps = StandardScaler(), StandardScaler(), LinearRegression()
+    pipeline = make_pipeline(*steps)
+    assert weight_parameter(pipeline) == "linearregression__sample_weight"
+    nested = make_pipeline(StandardScaler(), StandardScaler(), pipeline)
+    expected = "pipeline__linearregression__sample_weight"
+    assert weight_parameter(nested) == expected
+    neighbours = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    assert weight_parameter(neighbours) is None
 
 
 @pytest.mark.parametrize("method", ["auto", "predict_proba"])
