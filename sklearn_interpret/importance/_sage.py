@@ -24,40 +24,23 @@ from sklearn_interpret._core.games.loss_games import (
     squared_error_moments,
     squared_error_values,
 )
-from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices, worker_slices
 from sklearn_interpret._model.replacement.response_games import CoalitionGame
-from sklearn_interpret._model.responses.predictors import (
-    check_has_classes,
-    is_classifier,
-    unfrozen,
-)
-from sklearn_interpret._model.responses.response import make_response
-from sklearn_interpret._model.responses.scoring import class_indicators
+from sklearn_interpret._model.responses.row_losses import RowLoss
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, merge_states
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret._model.rows.validation import call_parameter
 from sklearn_interpret.importance._base import AnySample, BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
 
-# The method of the model that a loss takes, and the function of targets and responses.
-_METHODS = {
-    "squared_error": "predict",
-    "log_loss": "predict_proba",
-    "brier": "predict_proba",
-}
-_ROW_LOSSES = {
-    "squared_error": losses.squared,
-    "log_loss": losses.log_loss,
-    "brier": losses.brier,
-}
+# Losses that SAGE takes by name.
+_LOSSES = {"auto", "squared_error", "log_loss", "brier"}
 # Rows of the background if the model is called. Chosen by hand: more take longer.
 _BACKGROUND = 100
 # Most components that are computed, and most weights of leaves, which take seconds.
@@ -239,7 +222,7 @@ class SAGE(BaseImportance):
 
     _parameter_constraints = {
         **BaseImportance._parameter_constraints,
-        "loss": [StrOptions({"auto", *_METHODS}), callable],
+        "loss": [StrOptions(_LOSSES), callable],
         "method": [StrOptions({"auto", "exact", "sampling"})],
         "n_permutations": [Interval(Integral, 4, None, closed="left"), None],
         "background": "no_validation",
@@ -248,23 +231,9 @@ class SAGE(BaseImportance):
     _takes_partitions = True
 
     def _make_response(self) -> Response:
-        model, classifies = self.estimator_, is_classifier(self.estimator_)
-        default = "log_loss" if classifies else "squared_error"
-        self.loss_ = default if self.loss == "auto" else self.loss
-        if callable(self.loss_):
-            return make_response(model)
-        needed = _METHODS[self.loss_]
-        name = type(unfrozen(model)).__name__
-        if classifies == (needed == "predict"):
-            kind = "regressors" if classifies else "classifiers"
-            raise ValueError(f"loss={self.loss_!r} is one of {kind}; {name} is not.")
-        if not hasattr(model, needed):
-            raise ValueError(
-                f"loss={self.loss_!r} takes probabilities, and {name} has no {needed}: "
-                "pass a loss(y, prediction) of its decision function."
-            )
-        check_has_classes(model)
-        return make_response(model, needed)
+        row_loss = RowLoss.of_model(self.loss, self.estimator_)
+        self.loss_ = row_loss.loss
+        return row_loss.response
 
     def _choose_sample(
         self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
@@ -278,21 +247,19 @@ class SAGE(BaseImportance):
         game: _Game = self._find_components(
             sample, response, seed
         ) or self._make_coalition_game(sample, response, seed)
-        make_targets = partial(
-            _loss_targets, self.loss_, response.classes, len(game.base_values)
-        )
+        row_loss = RowLoss(self.loss_, response)
         n_pairs = self._fewest_pairs(sample)
         self.method_ = self._choose_method(game, n_pairs)
         errors, self.n_permutations_ = np.zeros(len(self.features_)), 0
         if self.method_ == "sampling":
             rng = np.random.default_rng(seed)
             values, errors = self._values_by_sampling(
-                game, sample, make_targets, n_pairs, rng
+                game, sample, row_loss, n_pairs, rng
             )
         elif isinstance(game, _Components) and self._is_square:
-            values = self._values_by_products(game, sample, make_targets)
+            values = self._values_by_products(game, sample, row_loss)
         else:
-            values = self._values_by_coalitions(game, sample, make_targets)
+            values = self._values_by_coalitions(game, sample, row_loss)
         self.standard_errors_ = errors
         self.loss_reduction_ = float(values.sum())
         return values[:, None]
@@ -312,13 +279,6 @@ class SAGE(BaseImportance):
         requested = ceil((self.n_permutations or 0) / 2)
         needed = int(np.ceil(_FEWEST_PAIRS / n_rows))
         return max(requested, _FEWEST_PAIRS_OF_ROW, needed)
-
-    @property
-    def _row_loss(self) -> Callable[..., Any]:
-        """The loss of rows, a function of targets and responses (m, c, k)."""
-        if callable(self.loss_):
-            return partial(_losses_by_function, self.loss_)
-        return _ROW_LOSSES[self.loss_]
 
     def _find_components(
         self, sample: AnySample, response: Response, seed: int
@@ -399,23 +359,23 @@ class SAGE(BaseImportance):
         return "exact" if is_affordable and is_preferred else "sampling"
 
     def _values_by_products(
-        self, game: _Components, sample: AnySample, make_targets: Callable[..., Any]
+        self, game: _Components, sample: AnySample, row_loss: RowLoss
     ) -> NDArray[np.float64]:
         """Values from the mean products of components, for squared errors."""
-        reduce = partial(_sum_products, game, make_targets)
+        reduce = partial(_sum_products, game, row_loss)
         weight, *sums = sample.map_reduce(reduce, merge_states)
         values = squared_error_values(game.members, *(total / weight for total in sums))
         n_outputs = len(game.base_values)
         return values / n_outputs if self.loss_ == "squared_error" else values
 
     def _values_by_coalitions(
-        self, game: _Game, sample: AnySample, make_targets: Callable[..., Any]
+        self, game: _Game, sample: AnySample, row_loss: RowLoss
     ) -> NDArray[np.float64]:
         """Values from the losses of all coalitions."""
         coalitions = all_coalitions(len(self.features_))
         game.warn_of_cost(sample.rows.n_rows, len(coalitions))
-        sums = partial(_sum_losses_of_block, game, self._row_loss, coalitions)
-        reduce = partial(_sum_losses, sums, make_targets, self.n_jobs)
+        sums = partial(_sum_losses_of_block, game, row_loss, coalitions)
+        reduce = partial(_sum_losses, game, row_loss, sums, self.n_jobs)
         weight, total = sample.map_reduce(reduce, merge_states)
         return values_of_all(-total[:, None] / weight)[:, 0]
 
@@ -423,7 +383,7 @@ class SAGE(BaseImportance):
         self,
         game: _Game,
         sample: AnySample,
-        make_targets: Callable[..., Any],
+        row_loss: RowLoss,
         n_new_pairs: int,
         rng: np.random.Generator,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -434,10 +394,10 @@ class SAGE(BaseImportance):
                 f'pass method="exact", for at most {_MOST_PLAYERS} features, or for '
                 "any number with squared errors of trees and linear models."
             )
-        targets = make_targets(sample.y)
+        targets = row_loss.targets(sample.y, len(game.base_values))
         n_rows, n_players = sample.rows.n_rows, len(self.features_)
         gains = np.empty((n_rows, 0, n_players))
-        gains_of_block = partial(_gains_of_orders, game, self._row_loss)
+        gains_of_block = partial(_gains_of_orders, game, row_loss)
         while n_new_pairs:
             game.warn_of_cost(n_rows, 2 * n_new_pairs * (n_players - 1))
             orders = np.tile(np.arange(n_players), (n_rows, n_new_pairs, 1))
@@ -538,38 +498,10 @@ class _Coalitions:
 _Game = _Components | _Coalitions
 
 
-def _loss_targets(
-    loss: str | Callable[..., Any], classes: Any, n_outputs: int, y: NDArray[Any]
-) -> NDArray[Any]:
-    """Targets as the loss takes them, after a check against the number of outputs."""
-    if callable(loss):
-        return y
-    if loss == "squared_error":
-        targets = call_parameter("y", np.asarray, y, np.float64)
-        targets = targets.reshape(len(targets), -1)
-    elif isinstance(classes, np.ndarray) and y.size == len(y):
-        targets = class_indicators(y.ravel(), classes)
-        if len(classes) == 1:
-            targets = np.hstack([1 - targets, targets])
-    else:
-        raise ValueError(f"loss={loss!r} takes classifiers with one target.")
-    expected = targets.shape[1]
-    if loss != "squared_error" and expected == 2:
-        expected = 1  # that of the second class
-    if n_outputs != expected:
-        raise ValueError(
-            f"loss={loss!r}: y asks for predictions with {expected} columns; the "
-            f"model's have {n_outputs}."
-        )
-    return targets
-
-
-def _sum_products(
-    game: _Components, make_targets: Callable[..., Any], sample: Sample
-) -> list[Any]:
+def _sum_products(game: _Components, row_loss: RowLoss, sample: Sample) -> list[Any]:
     """Sums over rows: weights, and the two sums of `squared_error_moments`."""
-    weights, targets = sample.weights, make_targets(sample.y)
-    n_outputs = len(game.base_values)
+    weights, n_outputs = sample.weights, len(game.base_values)
+    targets = row_loss.targets(sample.y, n_outputs)
     sums: list[Any] = [0.0, 0.0]
     # The components of a block, and temporary arrays of their size.
     for block in slices(len(weights), rows_in_memory(4 * game.coalition_bytes)):
@@ -581,13 +513,15 @@ def _sum_products(
 
 
 def _sum_losses(
+    game: _Game,
+    row_loss: RowLoss,
     sums_of_block: Callable[..., NDArray[np.float64]],
-    make_targets: Callable[..., Any],
     n_jobs: int | None,
     sample: Sample,
 ) -> list[Any]:
     """Sums over rows: weights, and losses of coalitions."""
-    arrays = make_targets(sample.y), sample.weights
+    targets = row_loss.targets(sample.y, len(game.base_values))
+    arrays = targets, sample.weights
     blocks = _map_blocks(sums_of_block, sample, arrays, n_jobs)
     return [sample.weights.sum(), sum(blocks)]
 
@@ -606,27 +540,9 @@ def _map_blocks(
     return list(run(function, tasks, n_jobs=n_jobs))
 
 
-def _losses_by_function(
-    loss: Callable[..., Any], y: NDArray[Any], responses: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Losses (m, c) of responses (m, c, k), by the user's function."""
-    n_rows, n_coalitions, n_outputs = responses.shape
-    n_losses = n_rows * n_coalitions
-    predictions = responses.reshape(n_losses, n_outputs)
-    predictions = predictions[:, 0] if n_outputs == 1 else predictions
-    y = np.repeat(y, n_coalitions, axis=0)
-    losses_of_rows = np.asarray(call_parameter("loss", loss, y, predictions))
-    if losses_of_rows.shape != (n_losses,):
-        raise ValueError(
-            f"loss must return one number for each row; for {n_losses} rows it "
-            f"returned the shape {losses_of_rows.shape}."
-        )
-    return losses_of_rows.reshape(n_rows, n_coalitions)
-
-
 def _sum_losses_of_block(
     game: _Game,
-    loss: Callable[..., Any],
+    row_loss: RowLoss,
     coalitions: NDArray[np.bool_],
     rows: Rows,
     targets: NDArray[Any],
@@ -638,13 +554,13 @@ def _sum_losses_of_block(
     step = rows_in_memory((len(coalitions) + 2) * game.coalition_bytes)
     for block in slices(rows.n_rows, step):
         responses = game.responses(rows.sliced(block), coalitions[None])
-        total += weights[block] @ loss(targets[block], responses)
+        total += weights[block] @ row_loss(targets[block], responses)
     return total
 
 
 def _gains_of_orders(
     game: _Game,
-    loss: Callable[..., Any],
+    row_loss: RowLoss,
     rows: Rows,
     targets: NDArray[Any],
     orders: NDArray[np.intp],
@@ -657,5 +573,5 @@ def _gains_of_orders(
     for block in slices(rows.n_rows, step):
         coalitions = paired_coalitions(orders[block])
         responses = game.responses(rows.sliced(block), coalitions)
-        gains.append(paired_gains(orders[block], loss(targets[block], responses)))
+        gains.append(paired_gains(orders[block], row_loss(targets[block], responses)))
     return np.concatenate(gains)
