@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.rules.coded_conditions import CodedTable, merge_conditions
 from sklearn_interpret._core.rules.coded_conditions import Condition as CodeInterval
+from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.dates import date_between
-from sklearn_interpret._model.rows.features import untreatable_columns, warn_of_left_out
+from sklearn_interpret._model.rows.features import (
+    resolve_categorical,
+    untreatable_columns,
+    warn_of_left_out,
+)
 from sklearn_interpret._model.rows.number_format import only_number
+from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.explanations import Condition
 
 if TYPE_CHECKING:
@@ -69,6 +75,22 @@ class ConditionSpace:
             self.values.append(values)
             codes.append(column_codes)
         self.table = self._table_of(codes)
+
+    @classmethod
+    def of_rows(cls, rows: Rows, categorical_features: Any) -> Self:
+        """Conditions on rows, from the parameter `categorical_features`."""
+        categorical = resolve_categorical(categorical_features, rows)
+        space = cls(rows, categorical)
+        # Columns that the user names are categories, whatever they hold.
+        named = categorical & (not isinstance(categorical_features, str))
+        if identifiers := space.leave_out_identifiers(~named):
+            warn(
+                f"Leave {', '.join(map(repr, identifiers))} out of X, or join levels: "
+                "more than half as many levels as rows make an identifier, on which no "
+                "rule holds for other rows. No conditions on it are sought.",
+                IdentifierWarning,
+            )
+        return space
 
     def _table_of(self, codes: Sequence[NDArray[np.intp]]) -> CodedTable:
         n_values = np.array([len(values) for values in self.values])

@@ -23,10 +23,10 @@ from sklearn_interpret._core.statistics.weighted import (
     shares_of,
     weighted_quantile,
 )
+from sklearn_interpret._inspectors.ordered_table import OrderedTable
 from sklearn_interpret._model.progress import phases, with_progress
 from sklearn_interpret._model.rows.dates import as_dates
 from sklearn_interpret.rules._lasso import LassoFold, LassoProblem, best_penalty
-from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 if TYPE_CHECKING:

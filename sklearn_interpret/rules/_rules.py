@@ -18,12 +18,10 @@ from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.predictor import BasePredictor
 from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
-from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
+from sklearn_interpret._model._sklearn_compat import check_feature_names_in
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.validation import check_labels, empty_for_no_rows
-from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.explanations import Condition
 
 if TYPE_CHECKING:
@@ -123,18 +121,7 @@ class RuleModel(TransformerMixin, BasePredictor):
 
     def _condition_space(self, rows: Rows) -> ConditionSpace:
         """Conditions on the rows."""
-        categorical = resolve_categorical(self.categorical_features, rows)
-        space = ConditionSpace(rows, categorical)
-        # Columns that the user names are categories, whatever they hold.
-        named = categorical & (not isinstance(self.categorical_features, str))
-        if identifiers := space.leave_out_identifiers(~named):
-            warn(
-                f"Leave {', '.join(map(repr, identifiers))} out of X, or join levels: "
-                "more than half as many levels as rows make an identifier, on which no "
-                "rule holds for other rows. No conditions on it are sought.",
-                IdentifierWarning,
-            )
-        return space
+        return ConditionSpace.of_rows(rows, self.categorical_features)
 
     @property
     def _terms(self) -> Sequence[Any]:

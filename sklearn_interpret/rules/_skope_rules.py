@@ -20,11 +20,11 @@ from sklearn_interpret._core.rules.out_of_bag import (
     score_rules,
     without_overlaps,
 )
+from sklearn_interpret._inspectors.ordered_table import OrderedTable
 from sklearn_interpret._inspectors.predictor import most_probable_class
 from sklearn_interpret._inspectors.sklearn_bases import ClassifierMixin
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._rule_classifiers import (
     CLASS_WEIGHT,
     class_weights_of,

@@ -8,6 +8,7 @@ it is an interval of codes. A rule is a sequence of conditions that hold togethe
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +62,11 @@ class CodedTable:
     ) -> None:
         self.codes = np.ascontiguousarray(codes, dtype=np.int32)
         self.n_known, self.nominal = n_known, nominal
-        self.order = np.argsort(codes, axis=1, kind="stable")
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """Rows sorted along each column: (n_columns, n_rows)."""
+        return np.argsort(self.codes, axis=1, kind="stable")
 
     def take(self, index: NDArray[np.intp]) -> CodedTable:
         """The table of some rows."""

@@ -1,0 +1,592 @@
+"""Slices of the rows in which a model's loss is larger, or smaller, than elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.rules.bins import quantile_bins
+from sklearn_interpret._core.rules.coded_conditions import Condition as RankInterval
+from sklearn_interpret._core.rules.coded_conditions import all_hold
+from sklearn_interpret._core.rules.subgroups import BinnedRows
+from sklearn_interpret._core.statistics.covariance_tests import adjusted_pvalues
+from sklearn_interpret._core.statistics.mean_differences import (
+    MeanDifference,
+    mean_difference,
+)
+from sklearn_interpret._inspectors.condition_space import ConditionSpace
+from sklearn_interpret._inspectors.ordered_table import OrderedTable
+from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.refitting import RefittingMixin
+from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._model._sklearn_compat import (
+    Interval,
+    StrOptions,
+    check_feature_names_in,
+)
+from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.responses.response import plain_responses
+from sklearn_interpret._model.responses.row_losses import ROW_LOSS_NAMES, RowLoss
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.lazy import lazy_transformer
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret.explanations import Condition
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
+
+# Fewest rows of a slice in the half that finds it: the mean of fewer rows is noise.
+_FEWEST_ROWS = 10
+# Most bins of levels. Frequent levels, of a thirtieth of the rows, have one each.
+_MOST_LEVELS = 30
+# Slices that share more of the rows of both together are shown once.
+_MOST_SHARED = 0.5
+
+
+@dataclass(frozen=True)
+class ErrorSlice:
+    """Conditions, and the loss of the rows for which all of them hold.
+
+    The losses, their difference and the p-value come from one half of the rows. The
+    slice was found in the other half.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        The conditions, at most one for each feature.
+    n_rows : float
+        Number of rows of `fit` in the slice, as the sum of their weights.
+    share : float
+        Share of the rows of `fit`, by weight.
+    n_tested : float
+        Number of rows in the slice of the half that tests it.
+    mean_loss, mean_loss_elsewhere : float
+        Mean loss of the rows of this half in the slice, and of its other rows.
+    difference : float
+        Difference of these means.
+    standard_error : float
+        Standard error of the difference.
+    low, high : float
+        Confidence interval of the difference, of the level 1 - `alpha`.
+    pvalue : float
+        P-value of no larger loss in the slice (no smaller one with
+        ``direction="better"``).
+    adjusted_pvalue : float
+        P-value adjusted for the number of slices that were tested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret.diagnosis import ErrorSlice
+    >>> from sklearn_interpret.explanations import Condition
+    >>> old = Condition(0, "age", low=60.0)
+    >>> numbers = dict(n_rows=40.0, share=0.2, n_tested=20.0, mean_loss=3.0)
+    >>> tested = dict(mean_loss_elsewhere=1.0, difference=2.0, standard_error=0.5)
+    >>> limits = dict(low=1.0, high=3.0, pvalue=0.001, adjusted_pvalue=0.005)
+    >>> part = ErrorSlice((old,), **numbers, **tested, **limits)
+    >>> print(part)
+    age > 60
+    >>> part.holds(np.array([[70], [50]]))
+    array([ True, False])
+    """
+
+    conditions: tuple[Condition, ...]
+    n_rows: float
+    share: float
+    n_tested: float
+    mean_loss: float
+    mean_loss_elsewhere: float
+    difference: float
+    standard_error: float
+    low: float
+    high: float
+    pvalue: float
+    adjusted_pvalue: float
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.conditions))
+
+    def holds(self, X: Any) -> NDArray[np.bool_]:
+        """Whether all conditions hold for each of some rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), bool
+            True where they do.
+        """
+        rows = as_rows(X)
+        return all_hold([self.conditions], rows, rows.n_rows)[0]
+
+
+@lazy_transformer
+@estimator_dataclass
+class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
+    """Slices of the rows in which the model is worse, or better, than elsewhere.
+
+    A slice is a box: one to three conditions on features that hold together. Numbers
+    are binned at their quantiles, levels are ordered by their mean loss, and missing
+    values are a bin of their own. All boxes of bins are compared, by (mean loss in the
+    box - mean loss) x root of its number of rows / standard deviation of the losses.
+
+    The best of many thousand boxes has a large loss by chance. So the rows are divided
+    into two random halves. Slices that are found in one half are tested on the other
+    half, and the other way round. The p-values are adjusted for the number of tests.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect. The losses of a ``FrozenEstimator(model)`` are those
+        of the rows given to `fit`, which the model should not have been fitted on. The
+        losses of any other estimator are those of held-out rows: clones are fitted in
+        the folds of `cv`, and one on all rows.
+    loss : {"auto", "squared_error", "absolute_error", "log_loss", "brier", \
+            "zero_one"} or callable, default="auto"
+        Loss of each row. "auto" is the squared error of regressors and the log loss of
+        classifiers. A callable ``loss(y, prediction)`` returns one number for each row;
+        predictions of classifiers are probabilities, if they have some.
+    direction : {"worse", "better"}, default="worse"
+        Whether to find slices of larger or of smaller loss.
+    max_conditions : int, default=2
+        Largest number of conditions of a slice, at most 3. With 3, the time grows with
+        the third power of the number of features.
+    n_slices : int, default=5
+        Largest number of slices that each half finds, and largest number in `slices_`.
+    min_samples : int or float, default=0.02
+        Least number, or share, of the rows of a half that a slice must have; at least
+        10 rows in any case.
+    n_bins : int, default=10
+        Largest number of bins of a feature's numbers. Features of up to 30 levels have
+        a bin for each level.
+    cv : int, cross-validation splitter, iterable of splits, or None, default=None
+        Folds, as in :func:`~sklearn.model_selection.cross_val_predict`. Groups that are
+        given to `fit` are also kept together in one half.
+    correction : {"holm", "bh"} or None, default="holm"
+        Adjustment of the p-values: "holm" bounds the probability of any false slice,
+        "bh" the expected share of false ones among those of small p-values.
+    alpha : float, default=0.05
+        Intervals have the level 1 - `alpha`.
+    categorical_features : "auto" or array-like, default="auto"
+        Features whose values are levels, as names, positions or a mask. "auto" takes
+        the dtypes of DataFrames.
+    random_state : int, RandomState or None, default=None
+        Divides the rows into halves.
+    n_jobs : int or None, default=None
+        Number of workers that fit models and search halves.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The model that was fitted on all rows.
+    slices_ : list of ErrorSlice
+        The slices, smallest p-values first. Fewer than `n_slices` where slices of the
+        two halves share more than half of their rows; none where no box is large
+        enough.
+    losses_ : ndarray of shape (n_samples,)
+        Loss of each row; NaN for rows of weight zero, and for rows in no fold.
+    mean_loss_ : float
+        Their mean.
+    loss_ : str or callable
+        The loss.
+    n_tests_ : int
+        Number of slices that were tested.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: no targets, a loss that does not fit the model, or folds that overlap.
+
+    See Also
+    --------
+    ChangeAttribution : What moved the mean prediction or loss between two tables.
+    sklearn_interpret.rules.SkopeRulesClassifier : Rules that are precise for a class.
+
+    Notes
+    -----
+    The cost beyond the model's own is a table of sums for each pair of features (each
+    set of three with ``max_conditions=3``).
+
+    Half of the rows test each slice. What is found is a slice of the observed rows: a
+    larger loss there may come from noise in the targets, too few rows of training, or a
+    feature that the model lacks.
+
+    References
+    ----------
+    Chung, Y., Kraska, T., Polyzotis, N., Tae, K. H. & Whang, S. E. (2020). Automated
+    data slicing for model validation: a big data - AI integration approach. IEEE
+    Transactions on Knowledge and Data Engineering 32(12).
+    https://doi.org/10.1109/TKDE.2019.2916074
+
+    Sagadeeva, S. & Boehm, M. (2021). SliceLine: fast, linear-algebra-based slice
+    finding for ML model debugging. SIGMOD. https://doi.org/10.1145/3448016.3457323
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.diagnosis import ErrorSlices
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(1000, 3))
+    >>> noise = np.where((X[:, 0] > 0.7) & (X[:, 1] < 0.5), 3, 1)
+    >>> y = X[:, 0] + noise * rng.normal(size=1000)
+    >>> slices = ErrorSlices(LinearRegression(), random_state=0).fit(X, y)
+    >>> print(slices.slices_[0])
+    x0 > 0.6713 and x1 <= 0.481
+    """
+
+    loss: str | Callable[..., Any] = "auto"
+    direction: str = "worse"
+    max_conditions: int = 2
+    n_slices: int = 5
+    min_samples: float = 0.02
+    n_bins: int = 10
+    cv: Any = None
+    correction: str | None = "holm"
+    alpha: float = 0.05
+    categorical_features: Any = "auto"
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int | None = None
+
+    slices_: list[ErrorSlice] = field(init=False)
+    losses_: NDArray[np.float64] = field(init=False)
+    mean_loss_: float = field(init=False)
+    loss_: str | Callable[..., Any] = field(init=False)
+    n_tests_: int = field(init=False)
+
+    _parameter_constraints = {
+        **RefittingMixin._parameter_constraints,
+        "loss": [StrOptions({"auto", *ROW_LOSS_NAMES}), callable],
+        "direction": [StrOptions({"worse", "better"})],
+        "max_conditions": [Interval(Integral, 1, 3, closed="both")],
+        "n_slices": [Interval(Integral, 1, None, closed="left")],
+        "min_samples": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+        ],
+        "n_bins": [Interval(Integral, 2, None, closed="left")],
+        "cv": ["cv_object"],
+        "correction": [StrOptions({"holm", "bh"}), None],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "categorical_features": "no_validation",
+    }
+
+    # P-values take the sum of the weights for the number of rows.
+    _errors_count_rows = True
+
+    def _make_response(self) -> RowLoss:
+        return RowLoss.of_model(self.loss, self.estimator_)
+
+    def _inspect(self, sample: Sample, row_loss: RowLoss) -> None:
+        if sample.y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None: a loss compares predictions with targets."
+            )
+        self.loss_ = row_loss.loss
+        self.losses_ = np.full(self._fit_input.X.shape[0], np.nan)
+        self.losses_[sample.index] = self._losses(sample, row_loss)
+        is_known = ~np.isnan(self.losses_[sample.index])
+        index, weights = sample.index[is_known], sample.weights[is_known]
+        rows = sample.rows.take(np.flatnonzero(is_known))
+        losses = self.losses_[index]
+        self.mean_loss_ = float(np.average(losses, weights=weights))
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        rng = np.random.default_rng(seed)
+        is_first_half = self._first_half(index, rng)
+        sign = 1.0 if self.direction == "worse" else -1.0
+        search = _Search(
+            ConditionSpace.of_rows(rows, self.categorical_features),
+            sign * losses,
+            weights,
+            self._limits,
+        )
+        tasks = [(search, half) for half in (is_first_half, ~is_first_half)]
+        rules, tests = [], []
+        found = run(_Search.rules, tasks, n_jobs=self.n_jobs)
+        for (_, half), rules_of_half in zip(tasks, found, strict=True):
+            rules += rules_of_half
+            tests += [~half] * len(rules_of_half)
+        holds = all_hold(rules, rows, rows.n_rows)
+        results = [
+            mean_difference(sign * losses[test], weights[test], mask[test], rng)
+            for mask, test in zip(holds, tests, strict=True)
+        ]
+        self.n_tests_ = len(rules)
+        pvalues = np.array([result.pvalue for result in results])
+        adjusted = adjusted_pvalues(pvalues, self.correction) if rules else pvalues
+        self.slices_ = []
+        for i in self._apart(np.argsort(pvalues, kind="stable"), holds, weights):
+            inside = holds[i]
+            n_rows, n_tested = weights[inside].sum(), weights[inside & tests[i]].sum()
+            self.slices_.append(
+                ErrorSlice(
+                    rules[i],
+                    n_rows=float(n_rows),
+                    share=float(n_rows / weights.sum()),
+                    n_tested=float(n_tested),
+                    **_tested_losses(results[i], sign, self.alpha),
+                    adjusted_pvalue=float(adjusted[i]),
+                )
+            )
+
+    @property
+    def _limits(self) -> _Limits:
+        """What limits the search."""
+        return _Limits(
+            self.n_slices, self.max_conditions, self.min_samples, self.n_bins
+        )
+
+    def _losses(self, sample: Sample, row_loss: RowLoss) -> NDArray[np.float64]:
+        """Loss of each row: of a frozen model as it is, else held out."""
+        rows, y = sample.rows, sample.y
+        if isinstance(self.estimator, FrozenEstimator):
+            return _losses_of_rows(row_loss, rows, y)
+        splits = self._splits(sample, y, self.cv)
+        tasks = [
+            (
+                self._clone(),
+                row_loss.loss,
+                (rows.take(train).native, y[train]),
+                self._fit_parameters(sample.index[train]),
+                (rows.take(test), y[test]),
+            )
+            for train, test in splits
+        ]
+        # A row may be in several folds: it has the mean of their losses.
+        total, n_folds = np.zeros(rows.n_rows), np.zeros(rows.n_rows)
+        held_out = run(_held_out_losses, tasks, n_jobs=self.n_jobs)
+        for (_, test), losses in zip(splits, held_out, strict=True):
+            total[test] += losses
+            n_folds[test] += 1
+        return np.divide(
+            total, n_folds, out=np.full(rows.n_rows, np.nan), where=n_folds > 0
+        )
+
+    def _first_half(
+        self, index: NDArray[np.intp], rng: np.random.Generator
+    ) -> NDArray[np.bool_]:
+        """Flags of a random half of the rows, or of their groups."""
+        groups = self._fit_input.groups
+        labels = np.arange(len(index)) if groups is None else groups[index]
+        _, codes = np.unique(labels, return_inverse=True)
+        return (rng.permutation(codes.max() + 1) % 2 == 0)[codes]
+
+    def _apart(
+        self,
+        order: NDArray[np.intp],
+        holds: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+    ) -> list[int]:
+        """The first slices of an order that share at most half of their rows."""
+        chosen: list[int] = []
+        for i in order.tolist():
+            shares = [
+                weights @ (holds[i] & holds[j]) / (weights @ (holds[i] | holds[j]))
+                for j in chosen
+            ]
+            if all(share <= _MOST_SHARED for share in shares):
+                chosen.append(i)
+        return chosen[: self.n_slices]
+
+    @empty_for_no_rows
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Whether each row is in each slice.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_slices)
+            1 where a row is in a slice, else 0.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        rules = [part.conditions for part in self.slices_]
+        return all_hold(rules, rows, rows.n_rows).T.astype(np.float64)
+
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
+        """Names of the columns that `transform` returns: the conditions.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features where `fit` saw none.
+
+        Returns
+        -------
+        ndarray of str objects
+            The conditions of each slice.
+        """
+        check_is_fitted(self)
+        names = check_feature_names_in(self, input_features)
+        return np.array(
+            [
+                " and ".join(
+                    replace(condition, name=names[condition.feature]).to_text()
+                    for condition in part.conditions
+                )
+                for part in self.slices_
+            ],
+            dtype=object,
+        )
+
+    def _result_blocks(self) -> list[dict[str, Any]]:
+        """A line for each slice: "slice" has the conditions, the other columns are
+        the attributes of :class:`ErrorSlice`.
+        """
+        names = [each.name for each in fields(ErrorSlice)[1:]]
+        columns = {
+            name: [getattr(part, name) for part in self.slices_] for name in names
+        }
+        return [{"slice": list(map(str, self.slices_)), **columns}]
+
+    def _result_facts(self) -> dict[str, Any]:
+        return {
+            "loss": getattr(self.loss_, "__name__", self.loss_),
+            "mean loss": self.mean_loss_,
+            "direction": self.direction,
+            "correction": self.correction or "none",
+            "tests": self.n_tests_,
+        }
+
+
+class _Limits(NamedTuple):
+    """Limits of a search: see the parameters of `ErrorSlices`."""
+
+    n_slices: int
+    max_conditions: int
+    min_samples: float
+    n_bins: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A search for boxes with a large mean of `values`, in some of the rows."""
+
+    space: ConditionSpace
+    values: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    limits: _Limits
+
+    def rules(self, half: NDArray[np.bool_]) -> list[tuple[Condition, ...]]:
+        """The conditions of the best boxes of the rows of a mask."""
+        values, weights = self.values[half], self.weights[half]
+        codes = self.space.table.codes[:, half]
+        table = OrderedTable.of_codes(self.space, codes, values, weights)
+        lasts = [self._last_ranks(table, j, weights) for j in range(len(codes))]
+        # A missing value has a larger rank than all others, and so the next bin.
+        bins = np.stack(
+            [
+                np.searchsorted(last, ranks)
+                for last, ranks in zip(lasts, table.ranks, strict=True)
+            ]
+        )
+        n_known = np.array([len(last) for last in lasts])
+        limits, total = self.limits, weights.sum()
+        least = limits.min_samples * (
+            1 if isinstance(limits.min_samples, Integral) else total
+        )
+        boxes = BinnedRows(bins, n_known, values, weights).best_boxes(
+            limits.n_slices,
+            limits.max_conditions,
+            max(least, _FEWEST_ROWS * min(total / len(weights), 1)),
+        )
+        return [
+            table.conditions(
+                tuple(
+                    RankInterval(j, *_ranks_of_bins(lasts[j], first, last))
+                    for j, first, last in box.conditions
+                )
+            )
+            for box in boxes
+        ]
+
+    def _last_ranks(
+        self, table: OrderedTable, j: int, weights: NDArray[np.float64]
+    ) -> NDArray[np.intp]:
+        """The largest rank of each bin of a column's known values."""
+        n_known, ranks = int(table.n_known[j]), table.ranks[j].astype(np.intp)
+        n_bins = self.limits.n_bins
+        if self.space.nominal[j]:
+            n_bins = max(n_bins, _MOST_LEVELS)
+        if n_known <= n_bins:
+            return np.arange(n_known)
+        is_known = ranks < n_known
+        sums: NDArray[Any] = np.bincount(ranks[is_known], weights[is_known], n_known)
+        return np.array([last for _, last in quantile_bins(sums, n_bins)])
+
+
+def _ranks_of_bins(lasts: NDArray[np.intp], first: int, last: int) -> tuple[int, int]:
+    """First and last rank of an interval of bins; the one after all is missing."""
+    if first == len(lasts):
+        missing = int(lasts[-1]) + 1 if len(lasts) else 0
+        return missing, missing
+    return int(lasts[first - 1]) + 1 if first else 0, int(lasts[last])
+
+
+def _losses_of_rows(
+    row_loss: RowLoss, rows: Rows, y: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Loss of each row, (n_rows,)."""
+    responses = plain_responses(row_loss.response, rows)
+    targets = row_loss.targets(y, responses.shape[1])
+    return row_loss(targets, responses[:, None])[:, 0]
+
+
+def _held_out_losses(
+    estimator: BaseEstimator,
+    loss: str | Callable[..., Any],
+    train: tuple[Any, NDArray[Any]],
+    fit_params: dict[str, Any],
+    test: tuple[Rows, NDArray[Any]],
+) -> NDArray[np.float64]:
+    """Losses of the test rows, of the estimator fitted to the training rows."""
+    model = estimator.fit(*train, **fit_params)
+    return _losses_of_rows(RowLoss.of_model(loss, model), *test)
+
+
+def _tested_losses(result: MeanDifference, sign: float, alpha: float) -> dict[str, Any]:
+    """Numbers of a slice from its test on values of a sign."""
+    difference = sign * result.difference
+    half_width = t.isf(alpha / 2, result.dof) * result.standard_error
+    return {
+        "mean_loss": sign * result.inside,
+        "mean_loss_elsewhere": sign * result.outside,
+        "difference": difference,
+        "standard_error": result.standard_error,
+        "low": float(difference - half_width),
+        "high": float(difference + half_width),
+        "pvalue": result.pvalue,
+    }
