@@ -1,5 +1,9 @@
 """Where a model fails, and what changed between tables or models."""
 
 from sklearn_interpret.diagnosis._error_slices import ErrorSlice, ErrorSlices
+from sklearn_interpret.diagnosis._plot._error_slices import (
+    ErrorSlicesDisplay,
+    SliceLossDisplay,
+)
 
-__all__ = ["ErrorSlice", "ErrorSlices"]
+__all__ = ["ErrorSlice", "ErrorSlices", "ErrorSlicesDisplay", "SliceLossDisplay"]

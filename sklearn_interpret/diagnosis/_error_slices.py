@@ -328,26 +328,26 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
             self._limits,
         )
         tasks = [(search, half) for half in (is_first_half, ~is_first_half)]
-        rules, tests = [], []
-        found = run(_Search.rules, tasks, n_jobs=self.n_jobs)
-        for (_, half), rules_of_half in zip(tasks, found, strict=True):
-            rules += rules_of_half
-            tests += [~half] * len(rules_of_half)
-        holds = all_hold(rules, rows, rows.n_rows)
+        found, tests = [], []
+        candidates = run(_Search.candidates, tasks, n_jobs=self.n_jobs)
+        for (_, half), found_in_half in zip(tasks, candidates, strict=True):
+            found += found_in_half
+            tests += [~half] * len(found_in_half)
+        holds = all_hold([each.conditions for each in found], rows, rows.n_rows)
         results = [
             mean_difference(sign * losses[test], weights[test], mask[test], rng)
             for mask, test in zip(holds, tests, strict=True)
         ]
-        self.n_tests_ = len(rules)
+        self.n_tests_ = len(found)
         pvalues = np.array([result.pvalue for result in results])
-        adjusted = adjusted_pvalues(pvalues, self.correction) if rules else pvalues
-        self.slices_ = []
+        adjusted = adjusted_pvalues(pvalues, self.correction) if found else pvalues
+        self.slices_, self._loss_tables = [], []
         for i in self._apart(np.argsort(pvalues, kind="stable"), holds, weights):
             inside = holds[i]
             n_rows, n_tested = weights[inside].sum(), weights[inside & tests[i]].sum()
             self.slices_.append(
                 ErrorSlice(
-                    rules[i],
+                    found[i].conditions,
                     n_rows=float(n_rows),
                     share=float(n_rows / weights.sum()),
                     n_tested=float(n_tested),
@@ -355,6 +355,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
                     adjusted_pvalue=float(adjusted[i]),
                 )
             )
+            self._loss_tables.append(found[i].loss_table(rows, losses, weights))
 
     @property
     def _limits(self) -> _Limits:
@@ -491,6 +492,43 @@ class _Limits(NamedTuple):
     n_bins: int
 
 
+class LossTable(NamedTuple):
+    """Mean losses by the bins of the first two features of a slice.
+
+    Of a slice with a third condition, the rows are those for which it holds.
+    """
+
+    bins: list[list[Condition]]  # of one or two features
+    means: NDArray[np.float64]  # (n_bins, n_bins or 1), NaN without rows
+    ends: list[tuple[int, int]]  # first and last bin of the slice, by feature
+
+
+class _Candidate(NamedTuple):
+    """A slice that was found in one half of the rows."""
+
+    conditions: tuple[Condition, ...]
+    bins: list[list[Condition]]  # of each of its features
+    ends: list[tuple[int, int]]  # its first and last bin
+
+    def loss_table(
+        self, rows: Rows, losses: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> LossTable:
+        """Mean losses of rows by bins."""
+        if further := [self.conditions[2:]] * (len(self.conditions) > 2):
+            weights = weights * all_hold(further, rows, rows.n_rows)[0]
+        first, *second = (
+            all_hold([(each,) for each in bins], rows, rows.n_rows)
+            for bins in self.bins[:2]
+        )
+        columns = second[0] if second else np.ones((1, rows.n_rows))
+        sums = (first * (weights * losses)) @ columns.T
+        totals = (first * weights) @ columns.T
+        means = np.divide(
+            sums, totals, out=np.full(sums.shape, np.nan), where=totals > 0
+        )
+        return LossTable(self.bins[:2], means, self.ends[:2])
+
+
 @dataclass(frozen=True, eq=False)
 class _Search:
     """A search for boxes with a large mean of `values`, in some of the rows."""
@@ -500,8 +538,8 @@ class _Search:
     weights: NDArray[np.float64]
     limits: _Limits
 
-    def rules(self, half: NDArray[np.bool_]) -> list[tuple[Condition, ...]]:
-        """The conditions of the best boxes of the rows of a mask."""
+    def candidates(self, half: NDArray[np.bool_]) -> list[_Candidate]:
+        """The best boxes of the rows of a mask."""
         values, weights = self.values[half], self.weights[half]
         codes = self.space.table.codes[:, half]
         table = OrderedTable.of_codes(self.space, codes, values, weights)
@@ -523,12 +561,19 @@ class _Search:
             limits.max_conditions,
             max(least, _FEWEST_ROWS * min(total / len(weights), 1)),
         )
+
+        def condition(j: int, first: int, last: int) -> Condition:
+            ranks = _ranks_of_bins(lasts[j], first, last)
+            return table.conditions((RankInterval(j, *ranks),))[0]
+
         return [
-            table.conditions(
-                tuple(
-                    RankInterval(j, *_ranks_of_bins(lasts[j], first, last))
-                    for j, first, last in box.conditions
-                )
+            _Candidate(
+                tuple(condition(*interval) for interval in box.conditions),
+                [
+                    [condition(j, i, i) for i in range(bins[j].max() + 1)]
+                    for j, _, _ in box.conditions
+                ],
+                [(first, last) for _, first, last in box.conditions],
             )
             for box in boxes
         ]
