@@ -27,6 +27,7 @@ from sklearn_interpret import (
     adversarial,
     counterfactuals,
     decomposition,
+    diagnosis,
     effects,
     importance,
     influence,
@@ -310,6 +311,11 @@ IMPORTANCE = {
             "removal": "constant",
             "scoring": {"one": OwnScore(), "same": OwnScore()},
         },
+    ],
+    diagnosis.ErrorSlices: [
+        {"cv": 2, "min_samples": 0.1},
+        {"cv": 2, "direction": "better", "max_conditions": 1, "correction": "bh"},
+        {"cv": 3, "max_conditions": 3, "n_slices": 2, "n_bins": 3, "min_samples": 10},
     ],
     report.InspectionReport: [
         {"cv": 2, "sections": [], "checks": ["overfit"]},
@@ -600,6 +606,7 @@ OF_TEXTS = {
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a
 # weight is not as good as copies in parts.
 REFITTING = {
+    diagnosis.ErrorSlices,
     influence.DeletionDiagnostics,
     importance.ConditionalImportanceTest,
     importance.DropColumnImportance,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.bins import quantile_bins
@@ -35,6 +35,7 @@ from sklearn_interpret._model._sklearn_compat import (
     check_feature_names_in,
 )
 from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.responses.row_losses import ROW_LOSS_NAMES, RowLoss
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret._model.rows.validation import FitArguments
 
 # Fewest rows of a slice in the half that finds it: the mean of fewer rows is noise.
 _FEWEST_ROWS = 10
@@ -299,6 +301,19 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
 
     # P-values take the sum of the weights for the number of rows.
     _errors_count_rows = True
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if tags.classifier_tags is not None:  # losses of classes take one target
+            tags.target_tags = replace(tags.target_tags, multi_output=False)
+            tags.classifier_tags = replace(tags.classifier_tags, multi_label=False)
+        return tags
+
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
+        y = arguments.y
+        if is_classifier(self.estimator) and np.asarray(y).shape[1:] == (1,):
+            y = column_or_1d(y, warn=True)
+        super()._fit_estimator(arguments._replace(y=y), context)
 
     def _make_response(self) -> RowLoss:
         return RowLoss.of_model(self.loss, self.estimator_)

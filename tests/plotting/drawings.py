@@ -14,6 +14,7 @@ from sklearn_interpret import (
     adversarial,
     counterfactuals,
     decomposition,
+    diagnosis,
     effects,
     importance,
     influence,
@@ -209,6 +210,48 @@ def _conditional_test(**parts):
         feature_names=NAMES,
         pvalues=[0.03, 0.4, 1e-9, 1.0],
         **parts,
+    ).plot()
+
+
+def _error_slices(**parts):
+    losses = [(2.0, 1.5, 0.5), (1.2, -1.0, 0.3), (1.0, 0.1, 0.2)]
+    conditions = [
+        (Condition(0, "age", low=60.0), Condition(1, "job", levels=("cook",))),
+        (Condition(1, "income", high=12345.6),),
+        (Condition(2, NAMES[2], levels=(np.nan,)),),
+    ]
+    slices = [
+        diagnosis.ErrorSlice(
+            rule,
+            n_rows=50.0,
+            share=0.05,
+            n_tested=20.0,
+            mean_loss=mean,
+            mean_loss_elsewhere=mean - difference,
+            difference=difference,
+            standard_error=error,
+            low=difference - 2 * error,
+            high=difference + 2 * error,
+            pvalue=pvalue,
+            adjusted_pvalue=pvalue,
+        )
+        for rule, (mean, difference, error), pvalue in zip(
+            conditions, losses, [1e-5, 0.02, 0.4], strict=True
+        )
+    ]
+    return diagnosis.ErrorSlicesDisplay(slices, **parts).plot()
+
+
+def _slice_losses(n_columns=2):
+    means = DRAW.exponential(size=(4, 3))[:, : 2 * n_columns - 1]
+    means[1, 0] = np.nan
+    bins = [["<= 2", "2 to 3.25", "> 3.25", "is missing"], ["cook", "nurse", "other"]]
+    return diagnosis.SliceLossDisplay(
+        means,
+        bins=bins[:n_columns],
+        feature_names=NAMES[:n_columns],
+        frame=[(1, 2), (0, 0)][:n_columns],
+        title="age > 2 and income = cook",
     ).plot()
 
 
@@ -858,6 +901,10 @@ DISPLAYS = {
             ),
         ]
     ),
+    "ErrorSlicesDisplay": Row(
+        [_error_slices, lambda: _error_slices(alpha=0.01, loss_name="squared error")]
+    ),
+    "SliceLossDisplay": Row([_slice_losses, lambda: _slice_losses(1)]),
     "RegressionInfluenceDisplay": Row(
         [
             _regression_influence,

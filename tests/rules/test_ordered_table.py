@@ -8,8 +8,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.rules.coded_conditions import all_hold, rule_mask
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
-from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._inspectors.ordered_table import OrderedTable
+from sklearn_interpret._model.rows.arrays import as_rows
 from tests.rules.test_rules import random_table
 from tests.speeds import examples
 

@@ -40,7 +40,7 @@ def literal_scores(rows, n_boxes, max_conditions, min_weight):
     scored = []
     for mask in all_boxes(rows, max_conditions):
         weights, values = rows.weights[mask], rows.values[mask]
-        if 0 < mask.sum() and weights.sum() >= min_weight and deviation > 0:
+        if mask.sum() > 0 and weights.sum() >= min_weight and deviation > 0:
             excess = np.average(values, weights=weights) - mean
             scored.append((excess * np.sqrt(weights.sum()) / deviation, mask))
     chosen = []
@@ -76,6 +76,7 @@ def test_best_boxes(seed):
     for box in boxes:
         mask = rule_mask(rows.bins, box.conditions)
         total = rows.weights[mask].sum()
-        assert total >= min_weight and len(box.conditions) <= max_conditions
+        assert total >= min_weight
+        assert len(box.conditions) <= max_conditions
         excess = np.average(rows.values[mask], weights=rows.weights[mask]) - mean
         assert_allclose(box.score, excess * np.sqrt(total) / deviation)
