@@ -4,8 +4,8 @@ The doctest blocks of a page run in order, in one namespace, while the page is r
 to the last that draws. What they print is compared elsewhere, by pytest. An unexpected
 error fails the build. ``-D plot_gallery=0`` runs none of them.
 
-Figures are drawn no wider than the column of text: the browser would shrink a wider one,
-and its letters. One that a page's code still makes wider is warned of.
+Figures are drawn no wider than the column of text: the browser would shrink a wider
+one, and its letters. One that the code of a page still makes wider is warned of.
 """
 
 import doctest
