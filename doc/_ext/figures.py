@@ -3,6 +3,9 @@
 The doctest blocks of a page run in order, in one namespace, while the page is read, up
 to the last that draws. What they print is compared elsewhere, by pytest. An unexpected
 error fails the build. ``-D plot_gallery=0`` runs none of them.
+
+Figures are drawn no wider than the column of text: the browser would shrink a wider
+one, and its letters. One that the code of a page still makes wider is warned of.
 """
 
 import doctest
@@ -14,6 +17,7 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
+from unittest.mock import patch
 
 import matplotlib
 from docutils import nodes
@@ -21,6 +25,21 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.logging import getLogger
 
 logger = getLogger(__name__)
+
+COLUMN = 7.2  # inches of the column of text, whose 720 pixels site.css does not change
+INCH = 200  # pixels of a saved figure, two for each that is shown
+MARGIN = 0.04  # inches around what is drawn: matplotlib's, within constrained layouts
+
+
+def narrowed(make):
+    """Return `plt.figure`, but for widths above the column's."""
+
+    def figure(*args, figsize=None, **kwargs):
+        if figsize is not None:
+            figsize = min(figsize[0], COLUMN), figsize[1]
+        return make(*args, figsize=figsize, **kwargs)
+
+    return figure
 
 
 def described(figure):
@@ -56,7 +75,11 @@ class Figures(SphinxTransform):
         main = ModuleType("__main__")  # what the examples define can be pickled
         ours, sys.modules["__main__"] = sys.modules["__main__"], main
         try:
-            with matplotlib.rc_context(), warnings.catch_warnings():
+            with (
+                matplotlib.rc_context(),
+                warnings.catch_warnings(),
+                patch.object(plt, "figure", narrowed(plt.figure)),
+            ):
                 matplotlib.rcdefaults()
                 for block in blocks:
                     source = self.run(block, vars(main))
@@ -81,13 +104,21 @@ class Figures(SphinxTransform):
         return "".join(example.source for example in examples)
 
     def place(self, block, figure, source):
-        """Save a figure with two dots for each pixel, and put it behind the block."""
+        """Save a figure with two pixels for each shown, and put it behind the block."""
         folder = Path(self.env.doctreedir, "figures")
         folder.mkdir(parents=True, exist_ok=True)
         name = self.env.docname.replace("/", "-")
         path = folder / f"{name}-{self.env.new_serialno('figure')}.png"
-        figure.savefig(path, dpi=200, bbox_inches="tight", metadata={"Software": None})
+        figure.savefig(
+            path,
+            dpi=INCH,
+            bbox_inches="tight",
+            pad_inches=MARGIN,
+            metadata={"Software": None},
+        )
         width = matplotlib.image.imread(path).shape[1] // 2
+        if width > COLUMN * INCH / 2:
+            logger.warning("a figure of %d pixels is too wide", width, location=block)
         page = Path(self.env.doc2path(self.env.docname)).parent
         image = nodes.image(
             uri=Path(os.path.relpath(path, page)).as_posix(),

@@ -4,7 +4,9 @@ import re
 import warnings
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 from docutils import nodes
+from figures import narrowed
 from sphinx.addnodes import pending_xref
 from sphinx_gallery.directives import imgsgnode
 
@@ -29,6 +31,7 @@ ORDER = {
     "partitions": "parquet",
     "development": "explanations own_inspector",
 }
+make_figure = plt.figure
 SUBSECTIONS = [f"examples/{folder}" for folder in ORDER]
 
 
@@ -51,6 +54,11 @@ def strict(gallery_conf, script):
     """Before each: a warning is an error, as it is in the tests."""
     warnings.resetwarnings()
     warnings.simplefilter("error")
+
+
+def in_column(gallery_conf, script, when):
+    """Before each, and no longer after it: figures are as wide as their column."""
+    plt.figure = narrowed(make_figure) if when == "before" else make_figure
 
 
 def open_with_picture(app, doctree):

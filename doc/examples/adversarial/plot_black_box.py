@@ -81,7 +81,7 @@ print(
     f"somewhere, {patch.success_rates_.max():.0%} of those of the fit at its best place"
 )
 
-figure, axes = plt.subplots(1, 6, figsize=(9, 1.9), layout="constrained")
+figure, axes = plt.subplots(1, 6, figsize=(7.2, 1.6), layout="constrained")
 axes[0].imshow(patch.patch_, cmap="gray", vmin=0, vmax=16)
 axes[0].set_title("the patch")
 for ax, row in zip(axes[1:], patched, strict=False):

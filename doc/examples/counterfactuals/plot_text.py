@@ -98,7 +98,7 @@ questions = {
     "Random forest": (forest, "other"),
     "Logistic regression: why not billing?": (regression, "billing"),
 }
-figure, axes = plt.subplots(3, 1, figsize=(7.4, 4.8), layout="constrained")
+figure, axes = plt.subplots(3, 1, figsize=(7.2, 4.8), layout="constrained")
 for ax, (name, (model, desired)) in zip(axes, questions.items(), strict=True):
     inspector = TextCounterfactual(FrozenEstimator(model), desired=desired)
     explanation = inspector.fit(texts).explain([LETTER])

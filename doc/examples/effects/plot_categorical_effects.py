@@ -87,6 +87,6 @@ for name, effect in zip(local.edges_[0], local.effects_[0], strict=True):
 # the right is the second-order effect of sky and working day: what the two do together
 # beyond what each does alone. Rain keeps away those who ride for pleasure, and they
 # ride on free days.
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.8), layout="constrained")
 for ax, entry in zip(axes, ["sky", ("sky", "working day")], strict=True):
     AccumulatedLocalEffectsDisplay.from_estimator(local, X, features=[entry], ax=ax)

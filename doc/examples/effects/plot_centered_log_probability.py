@@ -36,7 +36,7 @@ RESPONSES = {
     "probability": "predict_proba",
     "centred log-probability": "centered_log_proba",
 }
-figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained")
 displays = {}
 for ax, (name, method) in zip(axes, RESPONSES.items(), strict=True):
     displays[name] = PartialDependenceDisplay.from_estimator(

@@ -41,7 +41,7 @@ model = RandomForestRegressor(60, min_samples_leaf=10, random_state=0).fit(X, y)
 # Partial dependence sets x0 to 0.9 in *every* row, also in those where x1 is 0.1: it
 # averages predictions over points where no row ever was. Trees answer there with the
 # nearest leaf that they have, and the two features share that between them by chance.
-figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.8), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.4), layout="constrained")
 left.plot(*X[:1000].T, ".", markersize=2, color="tab:gray")
 left.plot(np.full(200, 0.9), X[:200, 1], ".", markersize=3, color="tab:orange")
 left.set(xlabel="x0", ylabel="x1", aspect="equal")
@@ -76,7 +76,7 @@ TRUTH = {"x0": lambda x: x, "x1": lambda x: x**2}
 TEXT = {"x0": "truth: x", "x1": "truth: x²"}
 
 # sphinx_gallery_thumbnail_number = 2
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.8), layout="constrained")
 for j, (name, truth) in enumerate(TRUTH.items()):
     display = EffectComparisonDisplay.from_estimator(
         list(effects.values()), X, feature=j, ax=axes[j]

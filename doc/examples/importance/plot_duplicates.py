@@ -77,7 +77,7 @@ for name, inspector in found.items():
 # %%
 # With a common scale, the bars of income shrink from panel to panel, and that of the
 # group is as long as the first:
-figure, axes = plt.subplots(2, 2, figsize=(11, 6.4), layout="constrained")
+figure, axes = plt.subplots(2, 2, figsize=(7.2, 6.4), layout="constrained")
 for ax, (name, inspector) in zip(axes.flat, found.items(), strict=True):
     PermutationImportanceDisplay.from_estimator(inspector, ax=ax)
     ax.set_title(name)

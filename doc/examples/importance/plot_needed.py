@@ -43,7 +43,7 @@ used = PermutationImportance(LinearRegression(), method="exact").fit(X, y)
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     needed = ConditionalImportanceTest(test="gcm", random_state=0).fit(X, y)
-figure, axes = plt.subplots(1, 2, figsize=(13, 4.2), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(7.2, 4.2), layout="constrained")
 PermutationImportanceDisplay.from_estimator(used, ax=axes[0])
 ConditionalImportanceDisplay.from_estimator(needed, ax=axes[1])
 axes[0].set_title("used by a linear model")
@@ -76,7 +76,7 @@ print(used.feature_importances_.round(3))
 # positive for half of the rows, negative for the others, and zero on average. "pcm"
 # learns on one half of the rows how the feature changes the prediction, and tests this
 # on the other half.
-figure, axes = plt.subplots(1, 2, figsize=(13, 3.4), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.4), layout="constrained")
 for ax, test in zip(axes, ["gcm", "pcm"], strict=True):
     found = ConditionalImportanceTest(test=test, random_state=0).fit(X, y)
     ConditionalImportanceDisplay.from_estimator(found, ax=ax)

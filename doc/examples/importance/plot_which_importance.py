@@ -48,7 +48,7 @@ model = FrozenEstimator(clone(boosting).fit(X_train, y_train))
 # both of cholesterol, either can do what the other does: neither is missed.
 permuted = PermutationImportance(model, method="exact").fit(X_test, y_test)
 dropped = DropColumnImportance(boosting, cv=5).fit(X, y)
-figure, axes = plt.subplots(1, 2, figsize=(12, 3.8), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.8), layout="constrained")
 for ax, inspector, title in zip(
     axes, (permuted, dropped), ("permuted", "dropped"), strict=True
 ):

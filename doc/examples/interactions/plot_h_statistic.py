@@ -45,11 +45,11 @@ _ = HStatisticDisplay.from_estimator(h, X)
 # What the pair does
 # ------------------
 #
-# On the left both partial dependences of x0 and x1, on the right both together. If the
-# two did not interact, the surface would be the sum of the curves: cut along x0, it
-# would have the same shape at every x1. It does not: along the lower edge it is flat,
-# and along the upper edge it rises and falls.
-_ = PartialDependenceDisplay.from_estimator(model, X, [0, 1, (0, 1)])
+# Above the partial dependences of x0 and x1, below that of both together. If the two
+# did not interact, the surface would be the sum of the curves: cut along x0, it would
+# have the same shape at every x1. It does not: along the lower edge it is flat, and
+# along the upper edge it rises and falls.
+_ = PartialDependenceDisplay.from_estimator(model, X, [0, 1, (0, 1)], n_cols=2)
 
 # %%
 # Ratios of small numbers

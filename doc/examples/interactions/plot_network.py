@@ -64,7 +64,7 @@ models = {
 }
 score = clone(deep).fit(X[:600], y[:600]).score(X[600:], y[600:])
 print(f"Trees of depth 4: R² = {score:.2f} on new rows")
-figure, axes = plt.subplots(1, 2, figsize=(11.5, 5), layout="constrained")
+figure, axes = plt.subplots(2, 1, figsize=(6.4, 8), layout="constrained")
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     model.fit(X[:600], y[:600])
     VariableInteractionNetworkDisplay.from_estimator(

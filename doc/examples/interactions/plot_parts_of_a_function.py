@@ -64,7 +64,9 @@ print(f"R² on new rows: {model.score(X[4000:], y[4000:]):.2f}")
 parts = FunctionalDecomposition(
     FrozenEstimator(model), max_order=3, subsample=300, random_state=0
 ).fit(X[4000:], y[4000:])
-display = FunctionalDecompositionDisplay.from_estimator(parts, X[4000:], max_panels=5)
+display = FunctionalDecompositionDisplay.from_estimator(
+    parts, X[4000:], max_panels=5, n_cols=2
+)
 
 # %%
 # Sets of three features

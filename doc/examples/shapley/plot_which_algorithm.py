@@ -52,7 +52,7 @@ for name, inspector in inspectors.items():
 #
 # The models agree on what is most important, bmi and s5, and the linear one has a
 # large share for s1 that the others have not: s1 and s2 nearly cancel each other in it.
-figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(7.2, 4), layout="constrained")
 for ax, (name, inspector) in zip(axes, inspectors.items(), strict=True):
     ShapleyImportanceDisplay.from_explanation(inspector.explain(X[:12]), ax=ax)
     ax.set_title(name)
@@ -65,7 +65,7 @@ for ax, (name, inspector) in zip(axes, inspectors.items(), strict=True):
 # patients, and each feature gets what its own coefficient does. "correlation" is true
 # to the data: an absent feature is what the present ones predict of it, so that
 # features that go together share. The large opposite shares of s1 and s2 are gone then.
-figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(7.2, 4), layout="constrained")
 for ax, kind in zip(axes, ("interventional", "correlation"), strict=True):
     inspector = LinearSHAP(FrozenEstimator(linear), perturbation=kind, random_state=0)
     explanation = inspector.fit(X).explain(X)

@@ -39,7 +39,7 @@ model = make_pipeline(
 model.fit(X[:1200], y[:1200])
 unsure = 1200 + np.argmin(model.predict_proba(X[1200:]).max(axis=1))
 inspector = LimeImage(FrozenEstimator(model), image_shape=(8, 8), random_state=0)
-_ = LimeImageDisplay.from_estimator(inspector.fit(X), X, row=unsure)
+_ = LimeImageDisplay.from_estimator(inspector.fit(X), X, row=unsure, n_cols=2)
 
 # %%
 # The result is an ``ImageExplanation``: a weight for each segment, and the segments.
@@ -93,5 +93,10 @@ _ = model.fit(np.stack(images), np.array(labels))
 pavilion, dahlia = photographs["china.jpg"], photographs["flower.jpg"]
 montage = np.concatenate([pavilion[:200, 20:180], dahlia[:200, 80:240]], axis=1)
 _ = LimeImageDisplay.from_estimator(
-    model, montage[None], hide_color=(255, 0, 255), n_samples=300, random_state=0
+    model,
+    montage[None],
+    n_cols=2,
+    hide_color=(255, 0, 255),
+    n_samples=300,
+    random_state=0,
 )

@@ -54,7 +54,7 @@ _ = LimeDisplay.from_explanation(explanation)
 # ``kernel_width`` says how fast rows count less with their distance. The same patient,
 # the same model, three widths: the narrow kernel has a steeper line, the wide one an
 # average over everybody. None of them is wrong; a number without its width says little.
-figure, axes = plt.subplots(1, 3, figsize=(15, 3.6), layout="constrained")
+figure, axes = plt.subplots(3, 1, figsize=(7.2, 8.4), layout="constrained")
 for ax, width in zip(axes, (0.6, 1.5, 6.0), strict=True):
     one = LimeTabular(
         FrozenEstimator(forest),

@@ -135,7 +135,7 @@ explainers = {
 # voice!". The tree is as sure, but asks for a single word: "my". All others could be
 # replaced. The local R squared above each text tells how far the small linear model
 # follows the large one.
-figure, axes = plt.subplots(1, 2, figsize=(13, 5.2), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(7.2, 4.6), layout="constrained")
 for ax, (name, explainer) in zip(axes, explainers.items(), strict=True):
     display = LimeTextDisplay.from_estimator(explainer, [COMMENT], ax=ax)
     display.axes_[0, 0].set_title(name, loc="left", fontweight="bold")

@@ -161,7 +161,9 @@ default="auto"
     >>> from sklearn_interpret.interactions import FunctionalDecompositionDisplay
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 3))
     >>> model = GradientBoostingRegressor(random_state=0).fit(X, X[:, 0] * X[:, 1])
-    >>> display = FunctionalDecompositionDisplay.from_estimator(model, X, max_panels=2)
+    >>> display = FunctionalDecompositionDisplay.from_estimator(
+    ...     model, X, max_panels=1, n_cols=1
+    ... )
     >>> display.to_frame().interaction[0]
     'x0 x x1'
     """

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from sklearn_interpret.interactions._plot._circle import Layout, Subnetwork
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
-SETS_LEGEND_WIDTH = 3.2  # inches of a legend with larger sets
+SETS_LEGEND_WIDTH = 3.0  # inches of a legend with larger sets
 SET_NAME_LENGTH = 36  # characters of a larger set and its strength there
 SMALLEST_NODE, USUAL_NODE = 5.0, 9.0  # diameters in points
 THINNEST_EDGE, THICKEST_EDGE = 0.8, 6.0  # widths in points

@@ -392,7 +392,10 @@ class PrototypeDisplay(DisplayMixin):
     def _title_length(self, canvas: Canvas) -> int:
         """Characters of a line above an image, up to the next image."""
         lefts = [panel.get_position().x0 for panel in canvas.main[:2]]
-        inches = np.ptp(lefts) * canvas.figure.figure.get_figwidth()
+        share = np.ptp(lefts)
+        if canvas.own_figure:  # the layout will give all of its width to the images
+            share = 1 / canvas.axes.shape[1]
+        inches = share * canvas.figure.figure.get_figwidth()
         return int(_TITLE_CHARACTERS_PER_INCH * inches) or _NAME_LENGTH
 
     def _draw_map(self, ax: Axes) -> None:

@@ -224,7 +224,8 @@ class RulesDisplay(DisplayMixin):
         self.ax_.tick_params(axis="y", length=0, grid_linewidth=0)
         # A layout, or `make_room`, takes the room of the words from the axes.
         longest = max(len(line) for lines in words for line in lines)
-        self._axes_width = _FIGURE_WIDTH - longest * _LETTER_WIDTH / 72
+        figure_width = self._canvas.figure.figure.get_figwidth()
+        self._axes_width = figure_width - longest * _LETTER_WIDTH / 72
         if ax is not None:
             self._axes_width = 0.75 * axes_inches(ax)[0]
         if n_left_out:
