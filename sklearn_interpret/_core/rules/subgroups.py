@@ -24,7 +24,7 @@ _Array = NDArray[np.float64]
 # Scores below this, and deviations below this share of the values, are rounding errors.
 _ROUNDING = 1e-12
 # Boxes that share more of the rows of both together are the same subgroup.
-_MOST_SHARED = 0.5
+MOST_SHARED = 0.5
 
 
 class Box(NamedTuple):
@@ -145,7 +145,7 @@ class BinnedRows:
         for mask in masks:
             shared = sums_of_boxes(self.weights * mask)
             either = weight + self.weights @ mask - shared
-            scores[shared > _MOST_SHARED * (1 + _ROUNDING) * either] = -np.inf
+            scores[shared > MOST_SHARED * (1 + _ROUNDING) * either] = -np.inf
         if not scores.size:  # a column without conditions
             return Box((), -np.inf)
         best = np.unravel_index(scores.argmax(), scores.shape)
