@@ -303,6 +303,17 @@ def noisy(rng: Rng) -> Case:
     return RandomForestRegressor(25, random_state=0), X, y
 
 
+def failing(rng: np.random.Generator) -> tuple:
+    """Return a model, rows and targets, with three times the noise in a box of rows."""
+    n_rows = 1500
+    X = rng.normal(size=(n_rows, 6))
+    box = (X[:, 0] > 0.3) & (X[:, 1] > 0)
+    y = X[:, 0] - X[:, 2] + np.where(box, 3, 1) * rng.normal(size=n_rows)
+    if rng.integers(2):
+        return LinearRegression(), X, y
+    return RandomForestRegressor(25, min_samples_leaf=5, random_state=0), X, y
+
+
 # For each check: cases with its fault, and cases without.
 CASES = {
     "chance": (without_signal, ordinary),
@@ -321,6 +332,7 @@ CASES = {
     "imbalance": (imbalanced, lambda rng: ordinary(rng, classifies=True)),
     "calibration": (miscalibrated, calibrated),
     "noise": (noisy, ordinary),
+    "slices": (failing, ordinary),
 }
 
 

@@ -2,6 +2,7 @@
 
 from sklearn_interpret.report import _explanation_checks as of_explanations
 from sklearn_interpret.report import _model_checks as of_models
+from sklearn_interpret.report._failures import check_slices
 
 CHECKS = {
     "chance": of_models.check_chance,
@@ -11,6 +12,7 @@ CHECKS = {
     "calibration": of_models.check_calibration,
     "range": of_models.check_range,
     "ordinal": of_models.check_ordinal_codes,
+    "slices": check_slices,
     "companions": of_explanations.check_shared_importance,
     "outside": of_explanations.check_permuted_rows,
     "opposite": of_explanations.check_opposite_curves,

@@ -48,6 +48,7 @@ from sklearn_interpret._model.rows.validation import FitArguments
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.report._checks import CHECKS
+from sklearn_interpret.report._failures import failures
 from sklearn_interpret.report._inspection import Fold, Inspection
 from sklearn_interpret.report._page import frame_page, page_html
 from sklearn_interpret.report._results import Check, NotApplicable, Section, Table
@@ -71,6 +72,7 @@ _SECTIONS = {
     section.__name__: section
     for section in (
         overview,
+        failures,
         importance,
         effects,
         interactions,
@@ -99,10 +101,10 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
     """One page that shows what a model does, checks it, and advises.
 
     The report fits the model, and clones of it on the training rows of
-    cross-validation folds. Its sections show held-out scores, importances, effects,
-    interactions, single rows, training rows, and surrogates. Its checks say when not to
-    believe them. :meth:`to_html` writes all of it as one page that needs no network, no
-    server and no script.
+    cross-validation folds. Its sections show held-out scores, slices of rows with large
+    losses, importances, effects, interactions, single rows, training rows, and
+    surrogates. Its checks say when not to believe them. :meth:`to_html` writes all of
+    it as one page that needs no network, no server and no script.
 
     Parameters
     ----------
@@ -127,12 +129,12 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         list of levels of a category; see
         :class:`~sklearn_interpret.counterfactuals.ExactCounterfactual`.
     sections : "all" or list of str, default="all"
-        Sections to compute: "overview", "importance", "effects", "interactions",
-        "rows", "training", "surrogates".
+        Sections to compute: "overview", "failures", "importance", "effects",
+        "interactions", "rows", "training", "surrogates".
     checks : "all" or list of str, default="all"
         Checks to run: "chance", "overfit", "companions", "outside", "opposite",
         "folds", "background", "ordinal", "leakage", "range", "imbalance", "noise",
-        "calibration".
+        "calibration", "slices".
     random_state : int, RandomState or None, default=None
         Draws folds, subsamples and permutations. Pass an int for the same page.
     n_jobs : int or None, default=None

@@ -60,6 +60,7 @@ FAULTS = {
     "range": [(LINEAR, X, np.exp(Y)), (LINEAR, X, 1 / (1 + np.exp(-3 * Y)))],
     "imbalance": [(CLASSES, X, Y > HIGH), (CLASSES, X, np.digitize(Y, [0, HIGH]))],
     "noise": [(TREE, X, NOISE)],
+    "slices": [(LINEAR, X, Y + np.where(X[:, 0] > 0.5, 8, 1) * NOISE)],
     # Copies of a feature count several times for a naive classifier.
     "calibration": [
         (GaussianNB(), np.hstack([COPIED, COPIED, COPIED]), Y + 2 * NOISE > 0),

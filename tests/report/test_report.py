@@ -206,7 +206,7 @@ def test_frozen_model_on_a_mixed_table(targets):
     report = InspectionReport(FrozenEstimator(model), checks=[], random_state=0)
     report.fit(X, y if targets else None, np.linspace(0.5, 1.5, 60))
     refused = {found.name for found in report.sections_ if not found.parts}
-    assert refused == (set() if targets else {"importance"})
+    assert refused == (set() if targets else {"failures", "importance"})
 
 
 def test_bad_parameters():

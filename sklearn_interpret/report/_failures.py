@@ -1,0 +1,111 @@
+"""Where the model fails: the section of a report, and its check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.dummy import DummyRegressor
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_interpret._model.rows.number_format import number_text
+from sklearn_interpret.diagnosis import (
+    ErrorSlices,
+    ErrorSlicesDisplay,
+    SliceLossDisplay,
+)
+from sklearn_interpret.report._page import drawn
+from sklearn_interpret.report._results import (
+    CheckResult,
+    NotApplicable,
+    SectionResult,
+    Table,
+    titled,
+)
+
+if TYPE_CHECKING:
+    from sklearn_interpret.report._inspection import Inspection
+
+# A slice counts as worse with a smaller adjusted p-value, and at least this multiple of
+# the loss elsewhere. benchmarks/bench_report_checks.py counts misses and false alarms.
+_PVALUE = 0.01
+_LOSS_RATIO = 1.5
+# With more columns, slices have conditions on the most important ones only: the time
+# grows with the square of their number.
+_MOST_COLUMNS = 30
+
+
+@titled("Where it fails", "table targets")
+def failures(inspection: Inspection) -> SectionResult:
+    """Slices of the rows with a larger loss than elsewhere."""
+    inspector = _error_slices(inspection)
+    if not inspector.slices_:
+        raise NotApplicable("The rows are too few, or all losses are equal.")
+    loss = "log loss" if inspection.classifies else "squared error"
+    worst = inspector.slices_[0]
+    bars = ErrorSlicesDisplay.from_estimator(inspector)
+    figures: list[Any] = [drawn(bars, f"Slices with a large {loss}")]
+    summary = f"No slice of the rows has a {loss} that is larger than chance explains."
+    if worst.adjusted_pvalue < inspector.alpha:
+        around = SliceLossDisplay.from_estimator(inspector)
+        figures.append(drawn(around, f"The {loss} around the first slice"))
+        means = map(number_text, (worst.mean_loss, worst.mean_loss_elsewhere))
+        summary = (
+            f"Where {worst} ({worst.share:.1%} of the rows), the mean {loss} is "
+            f"{', elsewhere '.join(means)} (adjusted p = {worst.adjusted_pvalue:.2g})."
+        )
+    names = "share", "mean_loss", "mean_loss_elsewhere", "low", "high"
+    columns: dict[str, Any] = {"slice": list(map(str, inspector.slices_))}
+    for name in (*names, "adjusted_pvalue"):
+        title = name.replace("_", " ")
+        columns[title] = [getattr(part, name) for part in inspector.slices_]
+    caption = (
+        "Held-out losses in slices, of the half of the rows that did not find the "
+        "slice; low and high: 95 % interval of the difference"
+    )
+    code = "ErrorSlicesDisplay.from_estimator(ErrorSlices(model).fit(X, y))"
+    return SectionResult(summary, [*figures, Table(columns, caption)], code)
+
+
+@titled("Is the model worse in a part of the rows?", "table targets")
+def check_slices(inspection: Inspection) -> CheckResult:
+    """Loss of the clearest slice, relative to the loss elsewhere."""
+    inspector = _error_slices(inspection)
+    if not inspector.slices_:
+        raise NotApplicable("The rows are too few, or all losses are equal.")
+    worst = inspector.slices_[0]
+    ratio = worst.mean_loss / max(worst.mean_loss_elsewhere, np.finfo(float).tiny)
+    finding = (
+        f"Where {worst} ({worst.share:.1%} of the rows), the held-out loss is "
+        f"{number_text(ratio)} times that elsewhere (adjusted p = "
+        f"{worst.adjusted_pvalue:.2g})."
+    )
+    advice = (
+        "Look at these rows: they may have noisy targets, too few training rows, or "
+        "need a feature that is missing."
+    )
+    warns = worst.adjusted_pvalue < _PVALUE and ratio > _LOSS_RATIO
+    return CheckResult(ratio, _LOSS_RATIO, warns, finding, advice)
+
+
+def _error_slices(inspection: Inspection) -> ErrorSlices:
+    """Slices of the held-out losses."""
+    rows = inspection.sample.rows.take(inspection.held_out_positions)
+    if rows.n_columns > _MOST_COLUMNS:
+        rows = rows.keep_columns(np.array(inspection.top_columns))
+    losses = inspection.held_out_losses
+    weights = inspection.sample.weights[inspection.held_out_positions]
+    # The losses are known: no model is asked.
+    model = FrozenEstimator(DummyRegressor().fit(rows.native, losses))
+    inspector = ErrorSlices(model, loss=_known_loss, random_state=inspection.seed)
+    inspector.fit(rows.native, losses, sample_weight=weights)
+    inspector.loss_ = "log_loss" if inspection.classifies else "squared_error"
+    return inspector
+
+
+def _known_loss(
+    losses: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The losses, which are passed as targets."""
+    return losses
