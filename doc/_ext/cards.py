@@ -9,7 +9,11 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -21,6 +25,7 @@ from sklearn_interpret import (
     adversarial,
     counterfactuals,
     decomposition,
+    diagnosis,
     effects,
     importance,
     influence,
@@ -107,6 +112,16 @@ def draw_needed(ax):
     test = importance.ConditionalImportanceTest(test="gcm", random_state=0)
     ax.figure.set_size_inches(5.2, 2.4)  # two columns of numbers beside the bars
     importance.ConditionalImportanceDisplay.from_estimator(test.fit(X, y), ax=ax)
+
+
+def draw_slices(ax):
+    """Rows with large absolute errors."""
+    X, y = make_rentals()
+    X = X.drop(columns="day")
+    model = HistGradientBoostingRegressor(categorical_features="from_dtype")
+    slices = diagnosis.ErrorSlices(model, loss="absolute_error", random_state=0)
+    slices.fit(X, y)
+    diagnosis.ErrorSlicesDisplay.from_estimator(slices, ax=ax, max_entries=3)
 
 
 def draw_shapley(ax):

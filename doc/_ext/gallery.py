@@ -18,6 +18,7 @@ ORDER = {
     ),
     "interactions": "h_statistic network parts_of_a_function",
     "importance": "which_importance duplicates needed",
+    "diagnosis": "slices",
     "shapley": "breast_cancer which_algorithm any_model",
     "surrogates": "global_surrogate lime_table lime_text lime_image",
     "counterfactuals": "credit rent text anchors",

@@ -13,7 +13,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from letters import UP, across, along, at, columns, edge, letter, point, words
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -26,6 +26,7 @@ from sklearn_interpret import (
     adversarial,
     counterfactuals,
     decomposition,
+    diagnosis,
     effects,
     importance,
     influence,
@@ -307,6 +308,36 @@ def conditional_importance(cls):
         at(display.labels_[0], 1.05, 0.5, (14, 0)),
         at(display.labels_[-1], 1.05, 0.5, (14, 0)),
         at(display.scores_[-1], 0.5, -0.1, (0, -12)),
+    ]
+
+
+# -- Diagnosis -------------------------------------------------------------------------
+
+
+def error_slices():
+    X, y = make_rentals()
+    model = HistGradientBoostingRegressor(categorical_features="from_dtype")
+    slices = diagnosis.ErrorSlices(model, loss="absolute_error", random_state=0)
+    return slices.fit(X.drop(columns="day"), y)
+
+
+@of(diagnosis.ErrorSlicesDisplay)
+def error_slices_bars(cls):
+    display = cls.from_estimator(error_slices())
+    return [
+        at(display.bars_[0], 0.3, 0.5),
+        at(display.intervals_, 1, 0.9, (0, 12)),
+        at(display.labels_[0], 1.05, 0.5, (14, 0)),
+    ]
+
+
+@of(diagnosis.SliceLossDisplay, 5.0)
+def slice_losses(cls):
+    display = cls.from_estimator(error_slices())
+    return [
+        at(display.frame_, 0.5, 0.5),
+        at(display.ax_, 0.05, 0.05),
+        at(display.colour_bar_.ax, 0.5, 1, (0, 9)),
     ]
 
 
