@@ -121,7 +121,9 @@ def draw_slices(ax):
     model = HistGradientBoostingRegressor(categorical_features="from_dtype")
     slices = diagnosis.ErrorSlices(model, loss="absolute_error", random_state=0)
     slices.fit(X, y)
-    diagnosis.ErrorSlicesDisplay.from_estimator(slices, ax=ax, max_entries=3)
+    display = diagnosis.SliceLossDisplay.from_estimator(slices, number=1, ax=ax)
+    ax.set_title("")
+    ax.set_xticks(display.ax_.get_xticks()[::3])
 
 
 def draw_shapley(ax):

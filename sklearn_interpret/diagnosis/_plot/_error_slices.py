@@ -350,7 +350,7 @@ class SliceLossDisplay(Display):
         if len(self.feature_names) > 1:
             ax.set_ylabel(literal_lines(self.feature_names[1]))
         if self.title:
-            ax.set_title(literal_lines(self.title, 44), fontsize="medium")
+            ax.set_title(literal_lines(self.title), fontsize="medium")
         self._draw_frame()
         label = f"mean {self.loss_name}"
         self.colour_bar_ = draw_colour_bar(ax, self.mesh_, literal(label))
