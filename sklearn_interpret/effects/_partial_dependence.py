@@ -390,10 +390,8 @@ class PartialDependence(BaseEffect):
             average = recursion_partial_dependence(model, points, columns)
             averages.append(average.reshape(len(average), *mesh[0].shape))
         # Raw scores are those of the second of two classes.
-        classes: Any = getattr(self.estimator_, "classes_", ())
-        if len(classes) == 2 and self.target == classes[0]:
-            averages = [-average for average in averages]
-        return averages
+        selection = self._make_response().read(np.eye(len(averages[0])))
+        return [np.tensordot(selection, average, (0, 0)) for average in averages]
 
     def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         (axis,), missing = self.axes_[entry], self._missing[entry]

@@ -22,7 +22,11 @@ from sklearn_interpret._model.responses.predictors import (
     is_classifier,
     unfrozen,
 )
-from sklearn_interpret._model.responses.response import Response, make_response
+from sklearn_interpret._model.responses.response import (
+    Contrast,
+    Response,
+    make_response,
+)
 from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -70,6 +74,14 @@ class TargetOutcome:
     response: Response
     interval: tuple[float, float] | None = None
     wanted: int | None = None
+
+    def __post_init__(self) -> None:
+        for target in (self.response.target, self.wanted):
+            if isinstance(target, Contrast):
+                raise ValueError(
+                    f"target: a contrast ({target.name}) can't be searched for; a "
+                    "class or the index of an output can."
+                )
 
     @classmethod
     def of_model(cls, estimator: Any, desired: Any, target: Any = None) -> Self:
