@@ -2,6 +2,4 @@
 
 from sklearn_interpret.diagnosis._model_difference import ModelDifference
 
-__all__ = [
-    "ModelDifference",
-]
+__all__ = ["ModelDifference"]

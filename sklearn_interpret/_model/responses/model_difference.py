@@ -215,7 +215,7 @@ class ModelDifference(RegressorMixin, BaseEstimator):
 
     def _sk_visual_block_(self) -> Any:
         names = [
-            f"{weight:g} × {type(unfrozen(model)).__name__}"
+            f"{weight:g} x {type(unfrozen(model)).__name__}"
             for weight, model in zip(self.weights, self.models, strict=True)
         ]
         return VisualBlock("parallel", list(self.models), names=names)

@@ -83,9 +83,9 @@ _READERS: dict[ModelClass, Reader] = {
 READABLE = (
     "scikit-learn's DecisionTree*, ExtraTree*, RandomForest*, ExtraTrees*, "
     "IsolationForest, GradientBoosting*, HistGradientBoosting*, Bagging*, Voting* and "
-    "AdaBoostClassifier of such trees, and ModelDifference; XGBoost's, LightGBM's and CatBoost's "
+    "AdaBoostClassifier of such trees; XGBoost's, LightGBM's and CatBoost's "
     "scikit-learn estimators; a Pipeline that ends in one of them, if the steps before "
-    "work column by column"
+    "work column by column; a ModelDifference of sums of trees"
 )
 
 # Relative rounding error of libraries that sum hundreds of trees in float32,
