@@ -27,6 +27,7 @@ from sklearn_interpret import (
     adversarial,
     counterfactuals,
     decomposition,
+    diagnosis,
     effects,
     importance,
     influence,
@@ -595,6 +596,10 @@ OF_TEXTS = {
     surrogates.LimeText,
     counterfactuals.TextCounterfactual,
 }
+
+# Models that stay as they were fitted, and their family. Most checks fit what they get:
+# scikit-learn leaves its FrozenEstimator out of them, and these have their own tests.
+FITTED = {diagnosis.ModelDifference: "diagnosis"}
 
 # Inspectors that fit the model again, to parts of the rows, or look for its own
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a

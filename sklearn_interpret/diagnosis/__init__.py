@@ -1,5 +1,5 @@
-"""Where a model errs, and where two models differ."""
+"""Where a model errs, and where models differ."""
 
-from sklearn_interpret.diagnosis._model_difference import ModelDifference
+from sklearn_interpret._model.responses.model_difference import ModelDifference
 
 __all__ = ["ModelDifference"]

@@ -95,9 +95,9 @@ class PartialDependence(BaseEffect):
         `decision_function`, of classifiers. Also a method's name, a list of names of
         which the first found is used, "centered_log_proba", or ``f(estimator, X)``.
         With "predict", a classifier has one 0/1 column per class.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
     subsample : int, float or None, default=None
         Number or share of the rows to average over; None takes all.
     random_state : int, RandomState or None, default=None

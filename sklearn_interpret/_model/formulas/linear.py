@@ -198,8 +198,8 @@ def explained_linear(
         The model; an UnreadableModelError says why it can't be read.
     response_method : str or list of str, default="auto"
         "auto" explains the linear function; a method of the model must return it.
-    target : class label or int, default=None
-        Output to keep.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}.
     """
     model = read_linear(estimator)
     if isinstance(response_method, str) and response_method == "auto":

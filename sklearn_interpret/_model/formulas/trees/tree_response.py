@@ -446,8 +446,8 @@ def explained_response(
     response_method : str or list of str, default="auto"
         "auto" is the sum of the trees: probabilities of forests, margins of boosting.
         Otherwise a method of the model.
-    target : class label or int, default=None
-        Output to keep.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}.
 
     Returns
     -------
