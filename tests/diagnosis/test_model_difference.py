@@ -457,10 +457,10 @@ def test_several_outputs():
 @pytest.mark.parametrize(
     ("models", "params", "message"),
     [
-        (lambda: [forest()], {}, "one number for each of 1 models"),
-        (list, {"weights": ()}, "one number for each of 0 models, at least one"),
-        (lambda: [forest()], {"weights": [np.nan]}, "must be finite numbers"),
-        (lambda: [forest()], {"weights": ["1"]}, "must be finite numbers"),
+        (lambda: [forest()], {}, "one finite number for each of 1 models"),
+        (list, {"weights": ()}, "one finite number for each of 0 models, at least one"),
+        (lambda: [forest()], {"weights": [np.nan]}, "one finite number for each"),
+        (lambda: [forest()], {"weights": ["1"]}, "one finite number for each"),
         (
             lambda: [forest(), Ridge().fit(X.iloc[:, :2], y)],
             {},

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,14 +79,8 @@ class TargetOutcome:
         for target in (self.response.target, self.wanted):
             if isinstance(target, Contrast):
                 raise ValueError(
-                    f"target: a contrast ({target.name}) can't be searched for; a "
-                    "class or the index of an output can."
+                    f"target: a contrast is not searched for: {target.name}"
                 )
-
-    @property
-    def output(self) -> int:
-        """Position of the output that an interval is of."""
-        return cast("int | None", self.response.target) or 0
 
     @classmethod
     def of_model(cls, estimator: Any, desired: Any, target: Any = None) -> Self:
@@ -305,7 +299,7 @@ class SumTarget:
                 low, high = inverse(ends) / scale
                 rounding = np.nan_to_num(np.abs(widened - [low, high]), posinf=0.0)
         # Where there is a sum for each output, the target's sum has the interval.
-        output = outcome.output if n_sums > 1 else 0
+        output: Any = outcome.response.target or 0 if n_sums > 1 else 0
         errors_at_ends = float(rounding[0]), float(rounding[1])
         return cls(n_sums, (low, high), output, margin=margin, rounding=errors_at_ends)
 

@@ -290,26 +290,21 @@ def _read_difference(difference: ModelDifference) -> LinearModel:
         (weight, explained_linear(response.estimator, response.method).model)
         for weight, response in difference.terms()
     ]
-    models = tuple(model for _, model in terms)
+    models = [model for _, model in terms]
     check_equal_outputs(len(model.intercept) for model in models)
-    coefficients = [weight * model.coefficients for weight, model in terms]
-    fields: dict[str, Any] = {
-        "intercept": np.sum([weight * model.intercept for weight, model in terms], 0),
-        "method": "predict",
-    }
-    columns, n_columns = models[0].columns, models[0].n_columns
-    if not any(model.steps for model in models):
-        summed = np.sum(coefficients, axis=0)
-        return LinearModel(
-            difference, columns, n_columns, coefficients=summed, **fields
-        )
+    parts = [weight * model.coefficients for weight, model in terms]
+    # Without steps, all models get the same columns.
+    is_shared = not any(model.steps for model in models)
+    coefficients = np.sum(parts, axis=0) if is_shared else np.concatenate(parts)
+    columns = [model.columns for model in models]
     return LinearModel(
         difference,
-        np.concatenate([model.columns for model in models]),
-        n_columns,
-        (_SideBySide(models),),
-        coefficients=np.concatenate(coefficients),
-        **fields,
+        columns[0] if is_shared else np.concatenate(columns),
+        models[0].n_columns,
+        () if is_shared else (_SideBySide(models),),
+        coefficients=coefficients,
+        intercept=np.sum([weight * model.intercept for weight, model in terms], axis=0),
+        method="predict",
     )
 
 
@@ -317,7 +312,7 @@ def _read_difference(difference: ModelDifference) -> LinearModel:
 class _SideBySide:
     """Columns of the last steps of several models, as one step of a sum of them."""
 
-    models: tuple[LinearModel, ...]
+    models: list[LinearModel]
 
     def transform(self, X: Any) -> Any:
         blocks = [model.derived_columns(X) for model in self.models]

@@ -83,8 +83,8 @@ class Margins:
             # Scores by formula have a column for each output, a response those of
             # the target alone.
             example = self.scores.function(problem.rows.take([0]).native)
-            output = outcome.output if self.by_formula else 0
-            self._output_weights = np.eye(example.shape[1])[output]
+            target: Any = outcome.response.target if self.by_formula else None
+            self._output_weights = np.eye(example.shape[1])[target or 0]
         self._refuse_steps(problem)
 
     @cached_property

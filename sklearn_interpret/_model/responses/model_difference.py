@@ -107,15 +107,15 @@ class ModelDifference(RegressorMixin, BaseEstimator):
         Returns
         -------
         list of (float, Response)
+            A pair for each model.
         """
         models, weights = list(self.models), list(self.weights)
-        if not models or len(models) != len(weights):
+        are_finite = all(isinstance(w, Real) and np.isfinite(w) for w in weights)
+        if not models or len(models) != len(weights) or not are_finite:
             raise ValueError(
-                f"weights={self.weights!r} must have one number for each of "
+                f"weights={self.weights!r} must have one finite number for each of "
                 f"{len(models)} models, at least one."
             )
-        if not all(isinstance(w, Real) and np.isfinite(w) for w in weights):
-            raise ValueError(f"weights={self.weights!r} must be finite numbers.")
         for model in models:
             check_is_predictor(model)
             check_predictor_is_fitted(model)
@@ -147,6 +147,7 @@ class ModelDifference(RegressorMixin, BaseEstimator):
         Returns
         -------
         self : object
+            The object itself.
         """
         self.terms()
         return self
@@ -207,16 +208,15 @@ class ModelDifference(RegressorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         inputs = [asdict(tags_of(model).input_tags) for model in self.models]
-        tags.input_tags = InputTags(
-            **{name: all(each[name] for each in inputs) for name in inputs[0]}
-        )
+        shared = {name: all(each[name] for each in inputs) for name in inputs[0]}
+        tags.input_tags = InputTags(**shared)
         tags._skip_test = True  # as FrozenEstimator: checks would fit it
         return tags
 
     def _sk_visual_block_(self) -> Any:
         names = [
             f"{weight:g} x {type(unfrozen(model)).__name__}"
-            for weight, model in zip(self.weights, self.models, strict=True)
+            for weight, model in zip(self.weights, self.models, strict=False)
         ]
         return VisualBlock("parallel", list(self.models), names=names)
 

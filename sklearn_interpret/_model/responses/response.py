@@ -309,8 +309,7 @@ def make_response(
     if isinstance(target, dict):
         name = contrast_name(target)
         positions = [_position_of(output, labels) for output in target]
-        weights = map(float, target.values())
-        target = Contrast(name, dict(zip(positions, weights, strict=True)))
+        target = Contrast(name, dict(zip(positions, target.values(), strict=True)))
     elif target is not None:
         target = _position_of(target, labels)
     return Response(estimator, method, classes, target)

@@ -270,9 +270,8 @@ class SurrogatePredictions:
         if callable(method):
             return "it was fitted to what a callable response_method returns"
         target = self.response.target
-        if isinstance(target, Contrast) or (
-            target is not None and not _is_binary(classes)
-        ):
+        decides = _is_binary(classes) and not isinstance(target, Contrast)
+        if target is not None and not decides:
             (name,) = self.response.output_names(1)
             name = name.item() if isinstance(name, np.generic) else name
             return f"it was fitted to one output, target={name!r}"

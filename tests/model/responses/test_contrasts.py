@@ -282,12 +282,12 @@ def test_models_of_one_output_have_no_contrast():
 
 def test_where_a_class_is_meant():
     model = FrozenEstimator(LogisticRegression(C=np.inf).fit(X[TWO], labels[TWO]))
-    with pytest.raises(ValueError, match="coefficients of a contrast"):
+    with pytest.raises(ValueError, match="must be a class, or None"):
         CoefficientInference(model, target={"c": 1, "b": -1}).fit(X[TWO], labels[TWO])
-    with pytest.raises(ValueError, match=r"a contrast \(c - b\) can't be searched"):
+    with pytest.raises(ValueError, match="a contrast is not searched for: c - b"):
         HopSkipJump(model, target={"c": 1, "b": -1}).fit(X[TWO])
     search = GrowingSpheres(model, desired=(0.5, 1), target={"c": 1, "b": -1})
-    with pytest.raises(ValueError, match=r"a contrast \(c - b\) can't be searched"):
+    with pytest.raises(ValueError, match="a contrast is not searched for: c - b"):
         search.fit(X[TWO])
 
 
