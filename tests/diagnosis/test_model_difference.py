@@ -360,6 +360,20 @@ def test_models_in_single_precision_are_read():
     assert ShapleyValues(difference).fit(X).algorithm_ == "tree"
 
 
+def test_names_with_blanks_as_lightgbm_writes_them():
+    lightgbm = pytest.importorskip("lightgbm")
+    models = [
+        make(n_estimators=4, max_depth=2, random_state=0).fit(FLOWERS, KINDS == "a")
+        for make in (
+            RandomForestClassifier,
+            partial(lightgbm.LGBMClassifier, verbose=-1),
+        )
+    ]
+    difference = ModelDifference(models, WEIGHTS)
+    expected = combined([model.predict_proba(FLOWERS)[:, 1] for model in models])
+    close(PartialDependence(difference).fit(FLOWERS).predict(FLOWERS), expected)
+
+
 def test_models_of_any_kind_are_asked():
     models = [scaled(KNeighborsRegressor()), forest(), scaled(Ridge())]
     difference = ModelDifference(models, [1, 0.5, -1.5])

@@ -191,12 +191,13 @@ class ModelDifference(RegressorMixin, BaseEstimator):
         values = [getattr(model, name) for model in self.models if hasattr(model, name)]
         if not values:
             raise AttributeError(f"The models have no {name}.")
-        for value in values[1:]:
-            if not np.array_equal(values[0], value):
-                raise ValueError(
-                    f"models must be fitted on the same columns: their {name} are "
-                    f"{_listed(values[0])!r} and {_listed(value)!r}."
-                )
+        # LightGBM writes blanks in names as underlines.
+        texts = [str(_listed(value)).replace(" ", "_") for value in values]
+        if len(different := list(dict.fromkeys(texts))) > 1:
+            raise ValueError(
+                f"models must be fitted on the same columns: their {name} are "
+                f"{' and '.join(different)}."
+            )
         return values[0]
 
     def __sklearn_clone__(self) -> Self:
