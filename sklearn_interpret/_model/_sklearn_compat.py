@@ -56,7 +56,7 @@ from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 try:  # Missing: public blocks of the HTML representation of estimators.
     from sklearn.utils._repr_html.estimator import _VisualBlock as VisualBlock
-except ImportError:  # scikit-learn < 1.8
+except ImportError:  # scikit-learn < 1.7
     from sklearn.utils._estimator_html_repr import _VisualBlock as VisualBlock
 
 F = TypeVar("F", bound=Callable[..., Any])
