@@ -12,6 +12,7 @@ _submodules = [
     "counterfactuals",
     "datasets",
     "decomposition",
+    "diagnosis",
     "effects",
     "estimator_checks",
     "exceptions",

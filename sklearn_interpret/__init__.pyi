@@ -6,6 +6,7 @@ from sklearn_interpret import base as base
 from sklearn_interpret import counterfactuals as counterfactuals
 from sklearn_interpret import datasets as datasets
 from sklearn_interpret import decomposition as decomposition
+from sklearn_interpret import diagnosis as diagnosis
 from sklearn_interpret import effects as effects
 from sklearn_interpret import estimator_checks as estimator_checks
 from sklearn_interpret import exceptions as exceptions

@@ -43,6 +43,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.progress import PERCENTS, progress_of
+from sklearn_interpret._model.responses.model_difference import ModelDifference
 from sklearn_interpret._model.responses.predictors import (
     RESPONSE_METHODS,
     check_fits_rows,
@@ -72,6 +73,8 @@ from sklearn_interpret.partitions import Partitions
 
 __all__ = ["BaseInspector", "Sample"]
 
+# Classes of estimators that stay as they were fitted.
+_FROZEN = FrozenEstimator, ModelDifference
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -246,7 +249,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
             X, y, sample_weight = read_head(self, partitions), None, None
-            if not isinstance(self._get_estimator(), FrozenEstimator):
+            if not isinstance(self._get_estimator(), _FROZEN):
                 raise TypeError(
                     f"{type(self).__name__} fits no model to rows in partitions: pass "
                     "a fitted one as sklearn.frozen.FrozenEstimator(model)."
@@ -325,7 +328,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
         model, X, y = self._get_estimator(), arguments.X, arguments.y
-        if isinstance(model, FrozenEstimator):
+        if isinstance(model, _FROZEN):
             check_fits_rows(model, X)
             self.estimator_ = model
             with callback_task(context, self):

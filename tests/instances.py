@@ -602,6 +602,10 @@ OF_TEXTS = {
     counterfactuals.TextCounterfactual,
 }
 
+# Models that stay as they were fitted, and their family. Most checks fit what they get:
+# scikit-learn leaves its FrozenEstimator out of them, and these have their own tests.
+FITTED = {diagnosis.ModelDifference: "diagnosis"}
+
 # Inspectors that fit the model again, to parts of the rows, or look for its own
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a
 # weight is not as good as copies in parts.

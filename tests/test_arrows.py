@@ -137,7 +137,8 @@ ALLOWED = {
     "method": {"method", "family", *BELOW},
     "display": {"display", "method", "family", "_plotting", *BELOW},
     "_plotting": {"_plotting", *BELOW},
-    "family": {"method", "display"},
+    # A model of our own stands where readers of formulas see it.
+    "family": {"method", "display", "_model"},
     "checks": {"checks", "family", "base", "exceptions", "top"},
     "top": {"_version", "family"},
     "exceptions": set(),

@@ -49,6 +49,7 @@ OWN_MEANING = {
     "response_method",
     "scoring",
     "tolerance",
+    "target",  # of searches it is a class to reach, which is no contrast
 }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sklearn.base import BaseEstimator
 
-from tests.instances import ARGUMENTS, OF_TEXTS
+from tests.instances import ARGUMENTS, FITTED, OF_TEXTS
 from tests.plotting.drawings import DISPLAYS
 from tests.test_public_api import PROMISED, PUBLIC
 
@@ -42,12 +42,13 @@ def is_abstract(public_class):
 
 
 def is_estimator(public_object):
-    """Whether it is a class of estimators that users make."""
+    """Whether it is a class of estimators that users make, and that they fit."""
     is_class = inspect.isclass(public_object)
     return (
         is_class
         and issubclass(public_object, BaseEstimator)
         and not is_abstract(public_object)
+        and public_object not in FITTED
     )
 
 

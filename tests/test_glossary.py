@@ -20,6 +20,7 @@ NAMES = {
     "shapley_any_model": "KernelSHAP, LinearSHAP, break-down, Shapley sampling",
     "shapley_plots": "waterfall, beeswarm, force plot, decision plot, dependence plot",
     "surrogates": "global surrogate",
+    "differences": "model difference, champion and challenger, contrast of classes",
     "lime": "LIME, local surrogate",
     "counterfactuals": "counterfactual, recourse",
     "anchors": "anchor",

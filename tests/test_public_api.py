@@ -11,7 +11,7 @@ import pytest
 import sklearn_interpret
 from sklearn_interpret import decomposition
 from sklearn_interpret._model.rows.lazy import lazy_for_dask
-from tests.instances import ARGUMENTS, OF_TEXTS, wraps_a_model
+from tests.instances import ARGUMENTS, FITTED, OF_TEXTS, wraps_a_model
 
 PUBLIC = [
     module.name
@@ -39,13 +39,14 @@ def signature_of(public_class):
     """What a constructor takes, without annotations."""
     parameters = inspect.signature(public_class).parameters.values()
     bare = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
-    return f"{public_class.__module__.split('.')[1]}.{public_class.__name__}{bare}"
+    family = FITTED.get(public_class, public_class.__module__.split(".")[1])
+    return f"{family}.{public_class.__name__}{bare}"
 
 
 def test_parameters_and_defaults():
     """A wrapped model or selector comes first; all else is passed by keyword."""
     promised = PROMISED.read_text(encoding="utf-8").splitlines()
-    assert sorted(map(signature_of, ESTIMATORS)) == promised
+    assert sorted(map(signature_of, [*ESTIMATORS, *FITTED])) == promised
 
 
 @every_class
@@ -95,6 +96,7 @@ def test_public_modules():
         "sklearn_interpret.counterfactuals",
         "sklearn_interpret.datasets",
         "sklearn_interpret.decomposition",
+        "sklearn_interpret.diagnosis",
         "sklearn_interpret.effects",
         "sklearn_interpret.estimator_checks",
         "sklearn_interpret.exceptions",

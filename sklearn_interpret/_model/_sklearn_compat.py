@@ -54,6 +54,11 @@ from sklearn.utils.validation import _check_feature_names_in as check_feature_na
 from sklearn.utils.validation import _check_method_params as parameters_of_rows
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+try:  # Missing: public blocks of the HTML representation of estimators.
+    from sklearn.utils._repr_html.estimator import _VisualBlock as VisualBlock
+except ImportError:  # scikit-learn < 1.7
+    from sklearn.utils._estimator_html_repr import _VisualBlock as VisualBlock
+
 F = TypeVar("F", bound=Callable[..., Any])
 # Packages whose lines warnings do not point at: the first caller outside is shown.
 _PACKAGES = "sklearn.", "sklearn_interpret."

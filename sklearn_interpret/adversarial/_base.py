@@ -105,7 +105,7 @@ class BaseAttack(BaseRowSearch):
         if not isinstance(response.classes, np.ndarray):
             check_has_classes(model)
             raise ValueError("Attacks need a model of one set of classes.")
-        wanted = None
+        wanted: Any = None
         if target is not None:
             wanted = make_response(model, methods, target).target
         return TargetOutcome(model, response, wanted=wanted)

@@ -38,8 +38,9 @@ class NaiveBayesContributions(BaseAttribution):
         by column; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``. Texts are not taken: count their words first, and
         the terms are those of the words.
-    target : class label or int, default=None
-        Class to keep. None keeps the second of two classes, or all.
+    target : class label, int or dict, default=None
+        Class to keep, or a contrast {class: weight}. None keeps the second of two
+        classes, or all.
 
     Attributes
     ----------

@@ -50,9 +50,9 @@ class TreePathContributions(BaseAttribution):
         "auto" explains the sum of the trees: predictions of regressors, probabilities
         of forests, margins of boosted classifiers and of regressors with a log link.
         Otherwise a method of the model that returns this sum.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
 
     Attributes
     ----------

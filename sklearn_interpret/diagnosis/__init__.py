@@ -1,9 +1,16 @@
 """Where a model fails, and what changed between tables or models."""
 
+from sklearn_interpret._model.responses.model_difference import ModelDifference
 from sklearn_interpret.diagnosis._error_slices import ErrorSlice, ErrorSlices
 from sklearn_interpret.diagnosis._plot._error_slices import (
     ErrorSlicesDisplay,
     SliceLossDisplay,
 )
 
-__all__ = ["ErrorSlice", "ErrorSlices", "ErrorSlicesDisplay", "SliceLossDisplay"]
+__all__ = [
+    "ErrorSlice",
+    "ErrorSlices",
+    "ErrorSlicesDisplay",
+    "ModelDifference",
+    "SliceLossDisplay",
+]

@@ -110,9 +110,9 @@ default="similarity"
         or from predictions, as in :class:`PartialDependence`.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
     subsample : int, float or None, default=None
         Number or share of the rows to average over; None takes all.
     random_state : int, RandomState or None, default=None

@@ -100,9 +100,9 @@ class IndividualConditionalExpectation(BaseEffect):
         the default take gigabytes.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None

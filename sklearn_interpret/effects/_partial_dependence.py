@@ -95,9 +95,9 @@ class PartialDependence(BaseEffect):
         `decision_function`, of classifiers. Also a method's name, a list of names of
         which the first found is used, "centered_log_proba", or ``f(estimator, X)``.
         With "predict", a classifier has one 0/1 column per class.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
     subsample : int, float or None, default=None
         Number or share of the rows to average over; None takes all.
     random_state : int, RandomState or None, default=None
@@ -390,10 +390,8 @@ class PartialDependence(BaseEffect):
             average = recursion_partial_dependence(model, points, columns)
             averages.append(average.reshape(len(average), *mesh[0].shape))
         # Raw scores are those of the second of two classes.
-        classes: Any = getattr(self.estimator_, "classes_", ())
-        if len(classes) == 2 and self.target == classes[0]:
-            averages = [-average for average in averages]
-        return averages
+        selection = self._make_response().read(np.eye(len(averages[0])))
+        return [np.tensordot(selection, average, (0, 0)) for average in averages]
 
     def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         (axis,), missing = self.axes_[entry], self._missing[entry]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
+from sklearn_interpret._model.responses.response import contrast_name
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import shortened
 
@@ -70,10 +71,13 @@ def output_position(names: Iterable[Any], target: Any) -> int:
     ----------
     names : sequence
         Class labels, or positions of outputs.
-    target : class label, int or None
-        A name, a position if the names are not numbers, or None for the only output.
+    target : class label, int, dict or None
+        A name, a position if the names are not numbers, the contrast of which the
+        output is, or None for the only output.
     """
     names = list(names)
+    if isinstance(target, dict):  # the one output of a contrast has its name
+        target = contrast_name(target)
     if target is None:
         if len(names) == 1:
             return 0

@@ -56,9 +56,9 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of
         which the first found is used, "centered_log_proba", or ``f(estimator, X)``.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or the mean importance over all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or the mean importance over all.
     subsample : int, float or None, default=None
         Number or share of the rows to average over; None takes all.
     random_state : int, RandomState or None, default=None

@@ -86,8 +86,9 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         "decision_function". The loss is the squared error of predictions, the log loss
         of probabilities, the squared hinge of a decision function, or whether a class
         is wrong.
-    target : class label or int, default=None
-        The output whose changes are measured; None means all. Losses are of all.
+    target : class label, int or dict, default=None
+        The output, or the contrast {output: weight}, whose changes are measured; None
+        means all. Losses are of all.
     subsample : int, float or None, default=None
         How many rows the responses are compared on. All training rows are left out,
         however many.

@@ -129,9 +129,9 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         "auto" decomposes the sum of the trees, the linear function or the sum of the
         terms of a model that is one, and else `predict` of regressors, `predict_proba`
         or `decision_function` of classifiers. Also a method of the model.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
     subsample : int, float or None, default=None
         Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None

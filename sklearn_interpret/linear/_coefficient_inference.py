@@ -384,6 +384,8 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 "in fit."
             )
         objective = super()._make_response()
+        if isinstance(self.target, dict):
+            raise ValueError(f"target={self.target!r} must be a class, or None.")
         method = "predict" if objective.classes is None else "decision_function"
         response = make_response(self.estimator_, method, self.target)
         # Log-odds of the first class are minus those of the second.

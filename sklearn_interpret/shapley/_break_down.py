@@ -173,9 +173,9 @@ class BreakDown(BaseCoalitional):
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
-    target : class label or int, default=None
-        Output to keep. None keeps a single output, the positive class of a binary
-        classifier, or else all outputs.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps a single output, the
+        positive class of a binary classifier, or else all outputs.
     subsample : int, float or None, default=100
         Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None

@@ -72,9 +72,9 @@ class LinearSHAP(BaseFormulaAttribution):
     response_method : str or list of str, default="auto"
         "auto" explains the linear function: predictions of regressors, the decision
         function of classifiers, the linear predictor of generalized linear models.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
     subsample : int, float or None, default=None
         Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None

@@ -66,9 +66,9 @@ class TreeSHAP(BaseFormulaAttribution):
         "predict_proba" of a boosted binary classifier and "predict" of a regressor with
         a log link are explained with `perturbation="interventional"`, approximately:
         see the Notes.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
     subsample : int, float or None, default=None
         Number or share of the rows of `fit` in the background; None takes all.
     random_state : int, RandomState or None, default=None

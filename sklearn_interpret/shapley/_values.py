@@ -81,9 +81,9 @@ class ShapleyValues(BaseAttribution):
         explain the sum of trees or the linear function (margins of boosted classifiers,
         log-odds of logistic regression), the others `predict_proba`, else
         `decision_function`, of classifiers and `predict` of regressors.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
     subsample : int, float or None, default=None
         Number or share of the rows of `fit` in the background. None takes all for
         "tree" and "linear", which costs little, and 100 for the others.

@@ -97,9 +97,9 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
     subsample : int, float or None, default=None
         Number or share of the rows of `fit` that the surrogate is fitted to; None takes
         all.

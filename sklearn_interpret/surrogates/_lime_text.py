@@ -332,9 +332,9 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
-    target : class label or int, default=None
-        Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}. None keeps the only one, the
+        positive class of a binary classifier, or all.
     random_state : int, RandomState or None, default=None
         Seed of the samples, which are drawn once in `fit`.
     n_jobs : int or None, default=None

@@ -22,7 +22,11 @@ from sklearn_interpret._model.responses.predictors import (
     is_classifier,
     unfrozen,
 )
-from sklearn_interpret._model.responses.response import Response, make_response
+from sklearn_interpret._model.responses.response import (
+    Contrast,
+    Response,
+    make_response,
+)
 from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -70,6 +74,13 @@ class TargetOutcome:
     response: Response
     interval: tuple[float, float] | None = None
     wanted: int | None = None
+
+    def __post_init__(self) -> None:
+        for target in (self.response.target, self.wanted):
+            if isinstance(target, Contrast):
+                raise ValueError(
+                    f"target: a contrast is not searched for: {target.name}"
+                )
 
     @classmethod
     def of_model(cls, estimator: Any, desired: Any, target: Any = None) -> Self:
@@ -288,7 +299,7 @@ class SumTarget:
                 low, high = inverse(ends) / scale
                 rounding = np.nan_to_num(np.abs(widened - [low, high]), posinf=0.0)
         # Where there is a sum for each output, the target's sum has the interval.
-        output = outcome.response.target or 0 if n_sums > 1 else 0
+        output: Any = outcome.response.target or 0 if n_sums > 1 else 0
         errors_at_ends = float(rounding[0]), float(rounding[1])
         return cls(n_sums, (low, high), output, margin=margin, rounding=errors_at_ends)
 

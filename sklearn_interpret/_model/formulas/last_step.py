@@ -41,7 +41,7 @@ class LastStep:
     model: BaseEstimator
     columns: NDArray[np.intp]  # input column of each column of the model
     n_columns: int  # of the input
-    steps: tuple[Pipeline, ...] = ()  # pipelines
+    steps: tuple[Any, ...] = ()  # pipelines, or what else transforms rows
 
     def inputs(self, X: Any) -> Any:
         """Rows as the model gets them: transformed by the steps."""

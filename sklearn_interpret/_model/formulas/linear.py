@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, hstack, issparse
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import (
     GammaRegressor,
@@ -35,6 +35,10 @@ from sklearn_interpret._model.formulas.formula import Comparison, Formula, error
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.last_step import LastStep, with_steps_before
 from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.responses.model_difference import (
+    ModelDifference,
+    check_equal_outputs,
+)
 from sklearn_interpret._model.responses.predictors import (
     check_predictor_is_fitted,
     is_classifier,
@@ -59,7 +63,7 @@ READABLE = (
     "QuantileRegressor, SGD*, LinearSVR, LinearSVC, LogisticRegression*, Perceptron, "
     "LinearDiscriminantAnalysis, ...); PoissonRegressor, GammaRegressor and "
     "TweedieRegressor; a Pipeline that ends in one of them, if the steps before work "
-    "column by column"
+    "column by column; a ModelDifference of linear functions"
 )
 
 # Classes whose `predict` of numbers, or `decision_function`, is a linear function, or
@@ -194,8 +198,8 @@ def explained_linear(
         The model; an UnreadableModelError says why it can't be read.
     response_method : str or list of str, default="auto"
         "auto" explains the linear function; a method of the model must return it.
-    target : class label or int, default=None
-        Output to keep.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}.
     """
     model = read_linear(estimator)
     if isinstance(response_method, str) and response_method == "auto":
@@ -241,8 +245,10 @@ def read_linear(estimator: BaseEstimator) -> LinearModel:
 def _read_model(model: BaseEstimator) -> LinearModel:
     """As :func:`read_linear`; an error has the reason alone."""
     check_predictor_is_fitted(model)
-    if formula_class(model, (Pipeline,)) is not None:
-        return _read_pipeline(model)
+    composite = formula_class(model, (Pipeline, ModelDifference))
+    if composite is not None:
+        read = _read_pipeline if composite is Pipeline else _read_difference
+        return read(model)
     check_is_linear(model)
     coefficients = coefficient_table(model)
     intercept = np.asarray(getattr(model, "intercept_", 0.0), dtype=np.float64).ravel()
@@ -276,6 +282,42 @@ def _read_pipeline(pipeline: BaseEstimator) -> LinearModel:
     with errors_in(f"its last step {type(last).__name__} can't be read"):
         model = _read_model(last)
     return with_steps_before(pipeline, model)
+
+
+def _read_difference(difference: ModelDifference) -> LinearModel:
+    """The weighted sum of responses, each of which is a linear function."""
+    terms = [
+        (weight, explained_linear(response.estimator, response.method).model)
+        for weight, response in difference.terms()
+    ]
+    models = [model for _, model in terms]
+    check_equal_outputs(len(model.intercept) for model in models)
+    parts = [weight * model.coefficients for weight, model in terms]
+    # Without steps, all models get the same columns.
+    is_shared = not any(model.steps for model in models)
+    coefficients = np.sum(parts, axis=0) if is_shared else np.concatenate(parts)
+    columns = [model.columns for model in models]
+    return LinearModel(
+        difference,
+        columns[0] if is_shared else np.concatenate(columns),
+        models[0].n_columns,
+        () if is_shared else (_SideBySide(models),),
+        coefficients=coefficients,
+        intercept=np.sum([weight * model.intercept for weight, model in terms], axis=0),
+        method="predict",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _SideBySide:
+    """Columns of the last steps of several models, as one step of a sum of them."""
+
+    models: list[LinearModel]
+
+    def transform(self, X: Any) -> Any:
+        blocks = [model.derived_columns(X) for model in self.models]
+        are_sparse = any(map(issparse, blocks))
+        return hstack(blocks, format="csr") if are_sparse else np.hstack(blocks)
 
 
 def check_is_linear(model: BaseEstimator) -> None:

@@ -79,8 +79,9 @@ def naive_bayes_odds(estimator: BaseEstimator, target: Any = None) -> NaiveBayes
     estimator : fitted estimator
         A naive Bayes classifier, or a pipeline that ends in one; an
         UnreadableModelError says why it can't be read.
-    target : class label, default=None
-        The class to keep; None is the second of two, and all of more.
+    target : class label or dict, default=None
+        The class to keep, or a contrast {class: weight}; None is the second of two, and
+        all of more.
 
     Returns
     -------
@@ -88,12 +89,13 @@ def naive_bayes_odds(estimator: BaseEstimator, target: Any = None) -> NaiveBayes
     """
     step = last_step(estimator, tuple(_TERMS))
     response = make_response(estimator, "predict_proba", target)
-    n_classes, position = len(step.model.classes_), response.target
+    n_classes = len(step.model.classes_)
     if n_classes == 2:
-        contrasts = np.array([[-1.0], [1.0]]) * (-1 if position == 0 else 1)
+        contrasts = np.array([[-1.0], [1.0]]) * response.read([[-1.0, 1.0]])
     else:
-        contrasts = np.eye(n_classes) - 1 / n_classes
-        contrasts = contrasts if position is None else contrasts[:, [position]]
+        contrasts = (np.eye(n_classes) - 1 / n_classes) @ response.read(
+            np.eye(n_classes)
+        )
     return NaiveBayesOdds(step, response, contrasts)
 
 

@@ -83,7 +83,7 @@ class Margins:
             # Scores by formula have a column for each output, a response those of
             # the target alone.
             example = self.scores.function(problem.rows.take([0]).native)
-            target = outcome.response.target if self.by_formula else None
+            target: Any = outcome.response.target if self.by_formula else None
             self._output_weights = np.eye(example.shape[1])[target or 0]
         self._refuse_steps(problem)
 

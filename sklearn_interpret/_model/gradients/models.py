@@ -39,6 +39,7 @@ from sklearn_interpret._model.gradients.functions import (
 )
 from sklearn_interpret._model.gradients.kernels import ProcessKernel, named_kernel
 from sklearn_interpret._model.gradients.steps import read_steps
+from sklearn_interpret._model.responses.model_difference import ModelDifference
 from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -354,6 +355,33 @@ def _read_one_against_rest(model: BaseEstimator) -> Scores:
     return Scores(_SideBySide([score.function for score in scores]))
 
 
+@dataclass(frozen=True, eq=False)
+class _WeightedSum:
+    """A weighted sum of functions."""
+
+    weights: list[float]
+    functions: list[Function]
+
+    def __call__(self, X: Any) -> _Array:
+        terms = zip(self.weights, self.functions, strict=True)
+        return np.sum([weight * function(X) for weight, function in terms], axis=0)
+
+    def vjp(self, X: Any, weights: _Array) -> _Array:
+        terms = zip(self.weights, self.functions, strict=True)
+        return np.sum([f.vjp(X, weight * weights) for weight, f in terms], axis=0)
+
+
+def _read_difference(difference: ModelDifference) -> Scores:
+    weights, functions = [], []
+    for weight, response in difference.terms():
+        model = response.estimator
+        if is_classifier(model) or response.method != "predict":
+            raise UnreadableModelError("its models are no regressors that predict.")
+        weights.append(weight)
+        functions.append(read_scores(model).function)
+    return Scores(_WeightedSum(weights, functions))
+
+
 _READERS = {
     SVC: _read_support_vectors,
     NuSVC: _read_support_vectors,
@@ -365,5 +393,6 @@ _READERS = {
     GaussianProcessClassifier: _read_process_of_classes,
     OneVsRestClassifier: _read_one_against_rest,
     BaseSearchCV: _read_search,
+    ModelDifference: _read_difference,
     Pipeline: _read_pipeline,
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from types import MethodType
 from typing import Any, NoReturn
 
@@ -60,6 +60,22 @@ _LOG_ODDS_CLASSIFIERS = {
 }
 
 
+@dataclass(frozen=True)
+class Contrast:
+    """A weighted sum of a model's outputs, by their positions."""
+
+    name: str
+    weights: dict[int, float]
+
+    def of(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum (n_rows, 1) of all outputs (n_rows, n_outputs)."""
+        total = np.zeros((len(outputs), 1))
+        for position, weight in self.weights.items():
+            check_position(position, outputs.shape[1])
+            total += weight * outputs[:, position : position + 1]
+        return total
+
+
 @dataclass
 class Response:
     """A fitted predictor as a function of rows, made by :func:`make_response`.
@@ -72,9 +88,9 @@ class Response:
         Method of the model to call, "centered_log_proba", or ``f(estimator, X)``.
     classes : ndarray, list of ndarray, or None
         Class labels of a classifier.
-    target : int or None
-        Column to keep, in the order of `output_names`; None keeps all, or the positive
-        class of a binary classifier.
+    target : int, Contrast or None
+        Column to keep, in the order of `output_names`, or a sum of columns; None keeps
+        all, or the positive class of a binary classifier.
 
     Notes
     -----
@@ -87,7 +103,7 @@ class Response:
     estimator: Any
     method: str | Callable[..., Any]
     classes: Any = None
-    target: int | None = None
+    target: int | Contrast | None = None
     # By method of the model: whether it changes its input, and its answer to no rows.
     _changes_input: dict[str, bool] = field(
         default_factory=dict, repr=False, compare=False
@@ -124,6 +140,8 @@ class Response:
     def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the outputs: class labels, or positions."""
         names: list[Any]
+        if isinstance(self.target, Contrast):
+            return [self.target.name]
         if callable(self.method) or self.classes is None:
             names = list(range(n_outputs if self.target is None else self.target + 1))
         elif isinstance(self.classes, list):
@@ -252,16 +270,15 @@ class Response:
             and len(self.classes) == 2
             and not callable(self.method)
         )
+        if isinstance(self.target, Contrast):
+            is_signed = binary and values.shape[1] == 1
+            return self.target.of(np.hstack([-values, values]) if is_signed else values)
         if binary and values.shape[1] == 1:
             # One signed column (decision_function) is the score of the positive class.
             return -values if self.target == 0 else values
         if self.target is None:
             return values[:, 1:] if binary and values.shape[1] == 2 else values
-        if not 0 <= self.target < values.shape[1]:
-            raise ValueError(
-                f"target={self.target!r} is out of range: the model has "
-                f"{values.shape[1]} outputs."
-            )
+        check_position(self.target, values.shape[1])
         return values[:, self.target : self.target + 1]
 
 
@@ -276,8 +293,8 @@ def make_response(
         The model.
     response_method : str, list of str or callable, default="auto"
         See the common parameters of the inspectors.
-    target : class label or int, default=None
-        The output to explain.
+    target : class label, int or dict, default=None
+        The output to explain, or a dict {output: weight}, whose weighted sum is.
 
     Returns
     -------
@@ -288,13 +305,43 @@ def make_response(
         # Labels of a multilabel classifier are outputs, not classes of one output.
         classes = None if has_independent_labels(estimator) else np.asarray(classes)
     method = _resolve_method(estimator, response_method)
-    if target is not None and isinstance(classes, np.ndarray) and not callable(method):
-        target = _class_position(target, classes)
-    elif target is not None and not isinstance(target, Integral):
-        raise ValueError(
-            f"target={target!r} must be the index of an output (int) here."
-        )
+    labels = None if callable(method) else classes
+    if isinstance(target, dict):
+        name = contrast_name(target)
+        positions = [_position_of(output, labels) for output in target]
+        target = Contrast(name, dict(zip(positions, target.values(), strict=True)))
+    elif target is not None:
+        target = _position_of(target, labels)
     return Response(estimator, method, classes, target)
+
+
+def contrast_name(target: dict[Any, float]) -> str:
+    """Name of a `target` {output: weight}, as "B - 0.5 A", after a check."""
+    weights = list(target.values())
+    are_finite = all(isinstance(w, Real) and np.isfinite(w) for w in weights)
+    if len(weights) < 2 or not are_finite or not any(weights):
+        raise ValueError(
+            f"target={target!r} must have a finite weight for each of two outputs or "
+            "more, not all of them zero; a single output is passed without a dict."
+        )
+    # Positive weights stand first: the name starts without a sign where it can.
+    terms = sorted(target.items(), key=lambda term: term[1] <= 0)
+    texts = [
+        f"{'-' if weight < 0 else '+'} "
+        + (f"{abs(weight):g} " if abs(weight) != 1 else "")
+        + str(output)
+        for output, weight in terms
+        if weight
+    ]
+    return " ".join(texts).removeprefix("+ ")
+
+
+def check_position(position: int, n_outputs: int) -> None:
+    """Refuse the position of an output that the model does not have."""
+    if not 0 <= position < n_outputs:
+        raise ValueError(
+            f"target={position!r} is out of range: the model has {n_outputs} outputs."
+        )
 
 
 def check_length(estimator: Any, returned: Any, n_rows: int) -> None:
@@ -377,6 +424,17 @@ def _as_real(raw: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(
             f"The model's response is not an array of real numbers: {error}."
         ) from error
+
+
+def _position_of(target: Any, labels: Any) -> int:
+    """Position of an output, of the class labels if these are an array."""
+    if isinstance(labels, np.ndarray):
+        return _class_position(target, labels)
+    if not isinstance(target, Integral):
+        raise ValueError(
+            f"target={target!r} must be the index of an output (int) here."
+        )
+    return target.__index__()
 
 
 def _class_position(target: Any, classes: NDArray[Any]) -> int:

@@ -33,7 +33,7 @@ from sklearn_interpret._model.responses.predictors import (
     unfrozen,
     weight_parameter,
 )
-from sklearn_interpret._model.responses.response import Response
+from sklearn_interpret._model.responses.response import Contrast, Response
 from sklearn_interpret._model.rows.arrays import as_days
 from sklearn_interpret._model.rows.base import is_missing
 
@@ -269,7 +269,9 @@ class SurrogatePredictions:
             return None
         if callable(method):
             return "it was fitted to what a callable response_method returns"
-        if self.response.target is not None and not _is_binary(classes):
+        target = self.response.target
+        decides = _is_binary(classes) and not isinstance(target, Contrast)
+        if target is not None and not decides:
             (name,) = self.response.output_names(1)
             name = name.item() if isinstance(name, np.generic) else name
             return f"it was fitted to one output, target={name!r}"

@@ -28,6 +28,7 @@ from sklearn_interpret.surrogates._leaves_and_coefficients import (
 )
 
 if TYPE_CHECKING:
+    from sklearn_interpret._plotting.displays import SplitParams
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.surrogates._leaves_and_coefficients import Leaf
 
@@ -62,6 +63,14 @@ class SurrogateArrays(Display):
     def _parameter_names(cls) -> set[str]:
         # The surrogate is fitted to all outputs, of which the display shows one.
         return super()._parameter_names() - {"target"}
+
+    @classmethod
+    def _split_params(cls, params: dict[str, Any], fitted: bool) -> SplitParams:
+        split = super()._split_params(params, fitted)
+        # No output of the surrogate is a contrast, unless it is fitted to it.
+        if not fitted and isinstance(split.choices.get("target"), dict):
+            split.inspector["target"] = split.choices["target"]
+        return split
 
     @classmethod
     def _from_inspector(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
@@ -28,6 +29,10 @@ from sklearn_interpret._model.formulas.trees import (
 )
 from sklearn_interpret._model.formulas.trees.tree_model import Reader, TreeModel
 from sklearn_interpret._model.parallel import LazyRows
+from sklearn_interpret._model.responses.model_difference import (
+    ModelDifference,
+    check_equal_outputs,
+)
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.responses.response import (
     CENTERED_LOG_PROBA,
@@ -43,6 +48,26 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
 
+def _read_difference(estimator: Any, read: Callable[[Any], TreeModel]) -> TreeModel:
+    """The weighted sum of responses, each of which is a sum of trees."""
+    members = []
+    for weight, response in estimator.terms():
+        model = _sklearn_combined.read_part("member", response.estimator, read)
+        if not _is_sum(model, response):
+            raise UnreadableModelError(_say_why(model, response))
+        selected = replace(model, ensemble=_select_outputs(model, response))
+        members.append(_sklearn_combined.Member(selected, weight))
+    counts = [member.model.ensemble.n_outputs for member in members]
+    check_equal_outputs(counts)
+    return _sklearn_combined.sum_of_models(
+        members,
+        n_columns=members[0].model.n_columns,
+        n_outputs=counts[0],
+        raw_method="predict",
+        response_method="predict",
+    )
+
+
 # Classes of other libraries are given by package and name, so that no other library is
 # imported here.
 _READERS: dict[ModelClass, Reader] = {
@@ -52,6 +77,7 @@ _READERS: dict[ModelClass, Reader] = {
     **_xgboost.READERS,
     **_lightgbm.READERS,
     **_catboost.READERS,
+    ModelDifference: _read_difference,
 }
 
 READABLE = (
@@ -59,7 +85,7 @@ READABLE = (
     "IsolationForest, GradientBoosting*, HistGradientBoosting*, Bagging*, Voting* and "
     "AdaBoostClassifier of such trees; XGBoost's, LightGBM's and CatBoost's "
     "scikit-learn estimators; a Pipeline that ends in one of them, if the steps before "
-    "work column by column"
+    "work column by column; a ModelDifference of sums of trees"
 )
 
 # Relative rounding error of libraries that sum hundreds of trees in float32,
@@ -147,13 +173,13 @@ class TreeResponse(Formula):
 
     def slope(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Derivative of the response with respect to its single sum, (n, 1)."""
-        slope = self.link_sums(sums) * self.model.link_scale
+        scale = self.model.link_scale
         if self.model.link == "exp":
-            return slope
-        slope *= 1 - self.link_sums(sums)
+            return self.link_sums(sums) * scale
         # The probability of the first class falls with the sum.
-        falls = self.response.classes is not None and self.response.target == 0
-        return -slope if falls else slope
+        low, high = self.link_sums(np.array([[-np.inf], [np.inf]]))
+        probability = expit(sums * scale)
+        return (high - low) * scale * probability * (1 - probability)
 
     def predictions(self, X: Any) -> NDArray[Any]:
         """The model's responses to native rows: (n_rows, n_outputs), in its precision.
@@ -420,8 +446,8 @@ def explained_response(
     response_method : str or list of str, default="auto"
         "auto" is the sum of the trees: probabilities of forests, margins of boosting.
         Otherwise a method of the model.
-    target : class label or int, default=None
-        Output to keep.
+    target : class label, int or dict, default=None
+        Output to keep, or a contrast {output: weight}.
 
     Returns
     -------

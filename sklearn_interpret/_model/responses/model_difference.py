@@ -1,0 +1,238 @@
+"""The weighted sum of the responses of fitted models, as a fitted regressor.
+
+Readers of formulas know the class: sums of trees and linear functions add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import InputTags, Tags
+
+from sklearn_interpret._model._sklearn_compat import VisualBlock
+from sklearn_interpret._model.responses.predictors import (
+    check_has_classes,
+    check_is_predictor,
+    check_predictor_is_fitted,
+    is_fitted,
+    tags_of,
+    unfrozen,
+)
+from sklearn_interpret._model.responses.response import (
+    Response,
+    ResponseMethod,
+    make_response,
+)
+
+
+@dataclass(eq=False, repr=False)
+class ModelDifference(RegressorMixin, BaseEstimator):
+    """Difference, or any weighted sum, of the responses of fitted models.
+
+    It is a fitted regressor that any inspector takes, and shows where models differ:
+    an old and a new model, two quantile regressors, a model and its distillation. Where
+    inspectors follow the trees of each model, or its linear function, they follow those
+    of the difference; else they ask the models.
+
+    Parameters
+    ----------
+    models : list of fitted predictors
+        Regressors, or classifiers of the same classes, that were fitted on the same
+        columns. They are used as they are, and may be pipelines, and of different
+        kinds.
+    weights : list of float, default=(1, -1)
+        Weight of the response of each model: the first one minus the second.
+    response_method : str, list of str or callable, default="auto"
+        What is taken of each model. "auto": `predict` of regressors, and of classifiers
+        `predict_proba`, else `decision_function`, else `predict` as 0 and 1. Or one of
+        these names, ``"predict_log_proba"``, ``"centered_log_proba"``, a list of names
+        whose first one that exists is taken, or ``f(estimator, X)``. There is one
+        output for two classes, that of the positive class, and one per class for more.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns that the models were fitted on.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the columns, if the models have them.
+
+    Raises
+    ------
+    ValueError
+        In `fit` and `predict`: models of different columns, classes or numbers of
+        outputs; weights that are not one finite number for each model.
+    sklearn.exceptions.NotFittedError
+        In `fit` and `predict`: a model that is not fitted.
+
+    See Also
+    --------
+    sklearn.frozen.FrozenEstimator : A fitted model as an estimator.
+
+    Notes
+    -----
+    As a :class:`~sklearn.frozen.FrozenEstimator` does, it stays fitted: `fit` and
+    :func:`~sklearn.base.clone` return the object itself, and inspectors take it without
+    `y`. One model's contrast of two classes needs no object: pass
+    ``target={"B": 1, "A": -1}`` to the inspector.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_interpret.diagnosis import ModelDifference
+    >>> from sklearn_interpret.shapley import LinearSHAP
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> old, new = Ridge(1.0).fit(X, y), Ridge(0.1).fit(X, y)
+    >>> difference = ModelDifference([new, old])
+    >>> values = LinearSHAP(difference).fit(X).transform(X[:5])
+    >>> changes = (new.coef_ - old.coef_) * (X[:5] - X.mean()).to_numpy()
+    >>> bool(abs(values - changes).max() < 1e-9)
+    True
+    """
+
+    models: Sequence[Any]
+    weights: Sequence[float] = (1, -1)
+    _: KW_ONLY
+    response_method: ResponseMethod = "auto"
+
+    def terms(self) -> list[tuple[float, Response]]:
+        """Weight and response of each model, which are checked to go together.
+
+        Returns
+        -------
+        list of (float, Response)
+            A pair for each model.
+        """
+        models, weights = list(self.models), list(self.weights)
+        are_finite = all(isinstance(w, Real) and np.isfinite(w) for w in weights)
+        if not models or len(models) != len(weights) or not are_finite:
+            raise ValueError(
+                f"weights={self.weights!r} must have one finite number for each of "
+                f"{len(models)} models, at least one."
+            )
+        for model in models:
+            check_is_predictor(model)
+            check_predictor_is_fitted(model)
+            check_has_classes(model)
+        for name in ("n_features_in_", "feature_names_in_"):
+            hasattr(self, name)  # raises an error where models disagree
+        responses = [make_response(model, self.response_method) for model in models]
+        labels = [_listed(response.classes) for response in responses]
+        for other in labels[1:]:
+            if other != labels[0]:
+                raise ValueError(
+                    "models must all be regressors, or classifiers of the same "
+                    f"classes: the classes are {labels[0]!r} and {other!r}."
+                )
+        return list(zip(map(float, weights), responses, strict=True))
+
+    def fit(self, X: Any = None, y: Any = None, **params: Any) -> Self:
+        """Check the models, which stay as they are.
+
+        Parameters
+        ----------
+        X : object, default=None
+            Ignored.
+        y : object, default=None
+            Ignored.
+        **params : dict
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The object itself.
+        """
+        self.terms()
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Weighted sum of the models' responses.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The sums.
+        """
+        sums, is_single = [], False
+        for weight, response in self.terms():
+            raw = response.raw(X)
+            is_single |= getattr(raw, "dtype", None) == np.float32
+            sums.append(weight * response.read(raw))
+        check_equal_outputs(term.shape[1] for term in sums)
+        total = np.sum(sums, axis=0)
+        # Single precision says how far the sum is rounded.
+        total = total.astype(np.float32) if is_single else total
+        return total[:, 0] if total.shape[1] == 1 else total
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns that the models were fitted on."""
+        return self._shared("n_features_in_")
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the columns that the models were fitted on."""
+        return self._shared("feature_names_in_")
+
+    def _shared(self, name: str) -> Any:
+        """An attribute that is equal in all models that have it."""
+        values = [getattr(model, name) for model in self.models if hasattr(model, name)]
+        if not values:
+            raise AttributeError(f"The models have no {name}.")
+        # LightGBM writes blanks in names as underlines.
+        texts = [str(_listed(value)).replace(" ", "_") for value in values]
+        if len(different := list(dict.fromkeys(texts))) > 1:
+            raise ValueError(
+                f"models must be fitted on the same columns: their {name} are "
+                f"{' and '.join(different)}."
+            )
+        return values[0]
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return all(map(is_fitted, self.models))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inputs = [asdict(tags_of(model).input_tags) for model in self.models]
+        shared = {name: all(each[name] for each in inputs) for name in inputs[0]}
+        tags.input_tags = InputTags(**shared)
+        tags._skip_test = True  # as FrozenEstimator: checks would fit it
+        return tags
+
+    def _sk_visual_block_(self) -> Any:
+        names = [
+            f"{weight:g} x {type(unfrozen(model)).__name__}"
+            for weight, model in zip(self.weights, self.models, strict=False)
+        ]
+        return VisualBlock("parallel", list(self.models), names=names)
+
+
+def check_equal_outputs(counts: Iterable[int]) -> None:
+    """Refuse models of different numbers of outputs."""
+    different = sorted(set(counts))
+    if len(different) > 1:
+        raise ValueError(
+            f"models must have as many outputs as each other: they have {different}."
+        )
+
+
+def _listed(values: Any) -> Any:
+    """Labels or names without arrays, which compare entry by entry."""
+    if isinstance(values, list):
+        return list(map(_listed, values))
+    return values.tolist() if isinstance(values, np.ndarray) else values

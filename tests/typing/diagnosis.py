@@ -1,0 +1,23 @@
+"""Types of differences of models, as users see them."""
+
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LinearRegression
+
+from sklearn_interpret.diagnosis import ModelDifference
+from sklearn_interpret.effects import PartialDependence
+
+Floats = NDArray[np.float64]
+
+
+def model_difference(X: Floats, old: LinearRegression, new: LinearRegression) -> None:
+    difference = ModelDifference([new, old], weights=[1, -1], response_method="auto")
+    assert_type(difference, ModelDifference)
+    assert_type(difference.fit(X), ModelDifference)
+    assert_type(difference.predict(X), NDArray[Any])
+    assert_type(difference.n_features_in_, int)
+    assert_type(difference.feature_names_in_, NDArray[np.object_])
+    inspector = PartialDependence(difference, target={1: 1, 0: -1}).fit(X)
+    assert_type(inspector, PartialDependence)
