@@ -38,7 +38,7 @@ MODULES = {
     "matplotlib.image": "AxesImage",
     "matplotlib.legend": "Legend",
     "matplotlib.lines": "Line2D",
-    "matplotlib.patches": "Polygon",
+    "matplotlib.patches": "Polygon Rectangle",
     "matplotlib.text": "Annotation Text",
     "numpy.typing": "ArrayLike NDArray",
     "pandas": "DataFrame",

@@ -15,8 +15,8 @@ USES = {
     "influence": {"surrogates"},
     "interactions": {"additive", "effects"},
     "report": {
-        *("counterfactuals", "effects", "importance", "influence", "interactions"),
-        *("prototypes", "shapley", "surrogates"),
+        *("counterfactuals", "diagnosis", "effects", "importance", "influence"),
+        *("interactions", "prototypes", "shapley", "surrogates"),
     },
 }
 

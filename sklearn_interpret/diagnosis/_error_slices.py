@@ -183,9 +183,8 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         "bh" the expected share of false ones among those of small p-values.
     alpha : float, default=0.05
         Intervals have the level 1 - `alpha`.
-    categorical_features : "auto" or array-like, default="auto"
-        Features whose values are levels, as names, positions or a mask. "auto" takes
-        the dtypes of DataFrames.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features whose values are levels. "auto" takes the dtypes of DataFrames.
     random_state : int, RandomState or None, default=None
         Divides the rows into halves.
     n_jobs : int or None, default=None

@@ -6,7 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 
-from sklearn_interpret.diagnosis import ModelDifference
+from sklearn_interpret.diagnosis import (
+    ErrorSlice,
+    ErrorSlices,
+    ErrorSlicesDisplay,
+    ModelDifference,
+    SliceLossDisplay,
+)
 from sklearn_interpret.effects import PartialDependence
 
 Floats = NDArray[np.float64]
@@ -21,3 +27,17 @@ def model_difference(X: Floats, old: LinearRegression, new: LinearRegression) ->
     assert_type(difference.feature_names_in_, NDArray[np.object_])
     inspector = PartialDependence(difference, target={1: 1, 0: -1}).fit(X)
     assert_type(inspector, PartialDependence)
+
+
+def error_slices(X: Floats, y: Floats) -> None:
+    inspector = ErrorSlices(LinearRegression(), loss="absolute_error").fit(X, y)
+    assert_type(inspector, ErrorSlices)
+    assert_type(inspector.slices_, list[ErrorSlice])
+    assert_type(inspector.losses_, Floats)
+    assert_type(inspector.mean_loss_, float)
+    assert_type(inspector.transform(X), Floats)
+    assert_type(inspector.slices_[0].holds(X), NDArray[np.bool_])
+    bars = ErrorSlicesDisplay.from_estimator(inspector, max_entries=3)
+    assert_type(bars, ErrorSlicesDisplay)
+    around = SliceLossDisplay.from_estimator(inspector, number=1)
+    assert_type(around, SliceLossDisplay)
