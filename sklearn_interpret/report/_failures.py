@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from sklearn_interpret.report._inspection import Inspection
 
 # A slice counts as worse with a smaller adjusted p-value, and at least this multiple of
-# the loss elsewhere. benchmarks/bench_report_checks.py counts misses and false alarms.
+# the loss elsewhere (errors twice as large). Models of real tables are often worse at
+# the edges: with a multiple of 3, benchmarks/bench_report_checks.py counts 7 false alarms
+# in 100 tables, and 3 with this.
 _PVALUE = 0.01
-_LOSS_RATIO = 1.5
+_LOSS_RATIO = 4.0
 # With more columns, slices have conditions on the most important ones only: the time
 # grows with the square of their number.
 _MOST_COLUMNS = 30
