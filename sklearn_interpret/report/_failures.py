@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 # A slice counts as worse with a smaller adjusted p-value, and at least this multiple of
 # the loss elsewhere (errors twice as large). Models of real tables are often worse at
-# the edges: with a multiple of 3, benchmarks/bench_report_checks.py counts 7 false alarms
-# in 100 tables, and 3 with this.
+# the edges: benchmarks/bench_report_checks.py counts 3 false alarms in 100 tables, and
+# 7 with a multiple of 3.
 _PVALUE = 0.01
 _LOSS_RATIO = 4.0
 # With more columns, slices have conditions on the most important ones only: the time
