@@ -448,9 +448,9 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
             model = HistGradientBoostingRegressor(
                 **_LOSS_TREES, random_state=self._seed
             )
-            model.fit(
-                columns[:n_old][train], old.y[train], sample_weight=old.weights[train]
-            )
+            # Binning with weights takes much longer.
+            weights = None if np.ptp(old.weights) == 0 else old.weights[train]
+            model.fit(columns[:n_old][train], old.y[train], sample_weight=weights)
             coded = Sample(as_rows(columns[:n_old][test]), None, old.weights[test])
             settings = {"feature_groups": self._named_groups(), "n_jobs": self.n_jobs}
             reverse, forward = (
