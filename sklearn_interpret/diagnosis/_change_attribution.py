@@ -232,7 +232,8 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
 
     def _inspect(self, sample: Sample, response: Response) -> None:
         self.features_, self.player_names_ = players_of(self, sample.rows)
-        self._response, self._old, self._old_losses = response, sample, None
+        self._response, self._old = response, sample
+        self._old_losses: NDArray[np.float64] | None = None
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
         moments = Moments.of_rows(
             plain_responses(response, sample.rows), sample.weights
@@ -375,10 +376,12 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         change = self._with_intervals(
             gains, (old.weights, new.weights), means, self.player_names_
         )
-        names = {"response_name": self._response_name, "loss": None}
-        if row_loss is not None:
-            names["loss"] = self._loss_change(new, row_loss, rng)
-        return replace(change, output_names=self.output_names_, **names)
+        return replace(
+            change,
+            output_names=self.output_names_,
+            response_name=self._response_name,
+            loss=None if row_loss is None else self._loss_change(new, row_loss, rng),
+        )
 
     def _with_intervals(
         self,
@@ -393,6 +396,7 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         size = np.abs(means).sum(axis=0) + np.abs(values).sum(axis=0)
         intervals = two_sample_intervals(values, moments, self.alpha, _ROUNDING * size)
         errors, low, high, pvalues = map(_drop_single, intervals)
+        old_mean, new_mean = map(_drop_single, means)
         return Change(
             _drop_single(values),
             errors,
@@ -400,7 +404,8 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
             high,
             pvalues,
             pvalues,
-            *map(_drop_single, means),
+            old_mean,
+            new_mean,
             feature_names=list(names),
             output_names=[0],
             alpha=self.alpha,
@@ -410,12 +415,13 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         self, new: Sample, row_loss: RowLoss, rng: np.random.Generator
     ) -> Change:
         """The change of the mean loss."""
-        if self._old_losses is None:
-            self._old_losses = losses_of_sample(self, self._old, row_loss)
-        is_known = ~np.isnan(self._old_losses)
+        losses = self._old_losses
+        if losses is None:
+            losses = self._old_losses = losses_of_sample(self, self._old, row_loss)
+        is_known = ~np.isnan(losses)
         old = Sample(
             self._old.rows.take(np.flatnonzero(is_known)),
-            self._old_losses[is_known],
+            losses[is_known],
             self._old.weights[is_known],
         )
         new = replace(new, y=losses_of_rows(row_loss, new.rows, new.y))

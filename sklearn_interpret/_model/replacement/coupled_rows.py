@@ -99,7 +99,7 @@ class _Path:
         coalitions = paired_coalitions(orders)
         n_pairs, n_between, _ = coalitions.shape
         shape = n_pairs, n_between, self.responses.shape[1]
-        between = np.empty(shape)
+        between: NDArray[np.float64] = np.empty(shape)
         if n_between:
             moved = coalitions.reshape(-1, coalitions.shape[2])[
                 :, self.player_of_column

@@ -146,7 +146,9 @@ class ChangeDisplay(Display):
         target_name: str | None = None,
         unit: str | None = None,
         ax: Any = None,
-        **plot_kw: Any,
+        max_entries: int | None = 8,
+        step_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw a change, or several.
 
@@ -164,8 +166,10 @@ class ChangeDisplay(Display):
             Unit of the response, for labels.
         ax : matplotlib Axes, default=None
             As in `plot`.
-        **plot_kw : dict
-            Parameters of `plot`.
+        max_entries : int, default=8
+            As in `plot`.
+        step_kw, line_kw : dict, default=None
+            As in `plot`.
 
         Returns
         -------
@@ -179,7 +183,9 @@ class ChangeDisplay(Display):
         """
         display = cls(change, show_loss=show_loss, target=target)
         display._name_response(target_name, unit)
-        return display.plot(ax=ax, **plot_kw)
+        return display.plot(
+            ax, max_entries=max_entries, step_kw=step_kw, line_kw=line_kw
+        )
 
     def _drawn(self) -> dict[str, _Output]:
         """The output that is drawn of each change, by name."""
