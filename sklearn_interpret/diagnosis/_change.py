@@ -57,7 +57,7 @@ class Change(_TextMixin):
         "targets given features".
     output_names : sequence
         Class labels, or positions of outputs.
-    response_name : str
+    response_name : str, default="response"
         What the mean is of: "prediction", "probability", or the name of the loss.
     alpha : float, default=0.05
         Share of the intervals that do not hold.

@@ -72,7 +72,7 @@ def test_lines_over_time(inspector):
 
 
 def test_one_output_must_be_chosen():
-    model = RandomForestClassifier(3, random_state=0).fit(X, np.digitize(Y, [-1, 1]))
+    model = RandomForestClassifier(3, random_state=0)
     inspector = ChangeAttribution(model).fit(X, np.digitize(Y, [-1, 1]))
     change = inspector.compare(X_NEW)
     with pytest.raises(ValueError, match="choose one by target="):

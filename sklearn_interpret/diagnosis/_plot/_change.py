@@ -93,12 +93,12 @@ class ChangeDisplay(Display):
     >>> from sklearn_interpret.diagnosis import ChangeDisplay
     >>> X = np.random.default_rng(0).normal(size=(100, 3))
     >>> model = LinearRegression().fit(X, X[:, 0] - X[:, 1])
-    >>> display = ChangeDisplay.from_estimator(model, X, X_new=X + [1, 0, 1])
-    >>> display.to_frame()[["feature", "change", "start", "end"]].round(2)
-      feature  change  start   end
-    0      x0     1.0  -0.09  0.91
-    1      x1     0.0   0.91  0.91
-    2      x2     0.0   0.91  0.91
+    >>> display = ChangeDisplay.from_estimator(model, X, X_new=X + [1, 0.5, 1])
+    >>> display.to_frame()[["feature", "change"]].round(2)
+      feature  change
+    0      x0     1.0
+    1      x1    -0.5
+    2      x2     0.0
     """
 
     _kinds = (ChangeAttribution,)
@@ -250,7 +250,7 @@ class ChangeDisplay(Display):
         if self.show_loss:
             return f"Mean {loss_name(output.response_name)}"
         self.response_name = output.response_name
-        label = self._response_label([output.name])
+        label = self._response_label(output.names, output.position)
         return f"Mean {label[:1].lower()}{label[1:]}"
 
     def _plot_steps(
@@ -364,9 +364,8 @@ class ChangeDisplay(Display):
         self.lines_.append(draw_line(ax, times, total, ink(ax), total_style))
         ax.set_xlim(-0.3, len(times) - 0.7)
         label_levels(ax, list(drawn))
-        ax.set_ylabel(
-            literal_lines(f"Change of the\n{self._label(outputs[0]).lower()}")
-        )
+        label = self._label(outputs[0])
+        ax.set_ylabel(literal_lines(f"Change of the\n{label[:1].lower()}{label[1:]}"))
         plain_number_ticks(ax, "y")
         ax.spines[["top", "right"]].set_visible(False)
         labels = [literal(shorten(name, 30)) for name in [*names, "total change"]]
@@ -417,7 +416,8 @@ class _Output:
     old: float
     new: float
     feature_names: list[str]
-    name: Any
+    names: list[Any]
+    position: int
     response_name: str
     level_text: str
 
@@ -440,7 +440,8 @@ class _Output:
             float(old),
             float(new),
             list(change.feature_names),
-            names[position],
+            names,
+            position,
             change.response_name,
             f"{100 * (1 - change.alpha):.4g} % intervals",
         )
