@@ -314,7 +314,7 @@ IMPORTANCE = {
     ],
     diagnosis.ChangeAttribution: [
         {"n_permutations": 4},
-        {"method": "sampling", "n_permutations": 2, "feature_groups": {"two": [0, 1]}},
+        {"n_permutations": 2, "feature_groups": {"two": [0, 1]}},
         {"loss": None, "subsample": 20, "random_state": 0, "alpha": 0.1, "cv": 2},
     ],
     diagnosis.ErrorSlices: [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -20,23 +20,8 @@ if TYPE_CHECKING:
 _NUMBERS = "standard_errors", "low", "high", "pvalues", "adjusted_pvalues"
 
 
-class _TextMixin:
-    """Adds the text as what is printed and what a notebook shows."""
-
-    def to_text(self, digits: int = 4) -> str:
-        """Return the results as plain text."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        """Return the text for a notebook."""
-        return f"<pre>{escape(self.to_text())}</pre>"
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Change(_TextMixin):
+class Change:
     """A change of the mean response, or loss, and the contributions to it.
 
     Parameters
@@ -95,10 +80,11 @@ class Change(_TextMixin):
     loss: Change | None = None
 
     def __repr__(self) -> str:
-        strengths = np.abs(self.values).reshape(len(self.values), -1).sum(axis=1)
-        names = [self.feature_names[j] for j in np.argsort(-strengths, kind="stable")]
-        listed = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
-        return f"Change(response_name={self.response_name!r}, features: {listed})"
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        """Return the text for a notebook."""
+        return f"<pre>{escape(self.to_text())}</pre>"
 
     def _blocks(self) -> list[dict[str, Any]]:
         """Columns by name: the contributions to the response, then to the loss."""
@@ -171,7 +157,7 @@ class Change(_TextMixin):
         return "\n\n".join(texts)
 
 
-class Changes(_TextMixin, Mapping[str, Change]):
+class Changes(dict[str, Change]):
     """Changes between one table and several others, by name.
 
     Parameters
@@ -195,20 +181,10 @@ class Changes(_TextMixin, Mapping[str, Change]):
     (['May', 'June'], array([1.5]))
     """
 
-    def __init__(self, changes: Mapping[str, Change]) -> None:
-        self._changes = dict(changes)
-
-    def __getitem__(self, name: str) -> Change:
-        return self._changes[name]
-
-    def __iter__(self) -> Any:
-        return iter(self._changes)
-
-    def __len__(self) -> int:
-        return len(self._changes)
-
     def __repr__(self) -> str:
-        return f"Changes({', '.join(map(str, self))})"
+        return self.to_text()
+
+    _repr_html_ = Change._repr_html_
 
     def to_frame(self) -> DataFrame:
         """Return all contributions as one table.

@@ -30,7 +30,6 @@ from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.replacement.coupled_rows import RowGains, gains_of_pairs
-from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.responses.row_losses import ROW_LOSS_NAMES, RowLoss
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -45,10 +44,6 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
 
-# Most coalitions of `method="exact"` with models that are called: all of 15 features.
-_MOST_COALITIONS = 2**15
-# Algorithms of exact values: by a formula, and by calls of the model.
-_EXACT = "tree", "linear", "exact"
 # The least that ShapleyValues accepts: then it only shows which formula it can read.
 _FEWEST_COALITIONS = 4
 # Folds of the model of the loss: it never sees a loss that it is compared with.
@@ -89,16 +84,11 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
     loss : {"auto", "squared_error", "absolute_error", "log_loss", "brier", \
             "zero_one"}, callable or None, default="auto"
         Loss whose change is split if `fit` and `compare` get targets. "auto" is the
-        squared error of regressors, and the log loss of classifiers, or the share of
-        wrong classes without probabilities. A callable ``loss(y, prediction)`` returns
-        one number for each row. None splits no loss.
-    method : {"auto", "exact", "sampling"}, default="auto"
-        "exact" takes all rows of both tables for each other: fast for trees and linear
-        models; other models may have up to 15 features, and are evaluated for all
-        coalitions of these. "sampling" takes random pairs of an old and a new row.
-        "auto" is "exact" for trees and linear models.
+        squared error of regressors, and the log loss of classifiers. A callable
+        ``loss(y, prediction)`` returns one number for each row. None splits no loss.
     n_permutations : int, default=16
-        Number of random orders of the features with "sampling", for each row.
+        Number of random orders of the features for each row, for models that are
+        called: see Notes.
     feature_groups : dict of str to list, default=None
         Features that contribute together, as one.
     response_method : str, list of str or callable, default="auto"
@@ -110,8 +100,6 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
     cv : int, cross-validation splitter, iterable of splits, or None, default=None
         Folds for the losses of the old rows, unless the estimator is frozen: they are
         those of clones that have not seen the row.
-    correction : {"holm", "bh"} or None, default="holm"
-        Adjustment of the p-values of all features, outputs and tables of a call.
     alpha : float, default=0.05
         Intervals have the level 1 - `alpha`.
     subsample : int, float or None, default=None
@@ -133,19 +121,14 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
     standard_errors_ : float or ndarray of shape (k,)
         Standard error of this mean.
     method_ : {"exact", "sampling"}
-        The method.
+        Whether all old rows are the background of each new row, or random pairs of rows
+        are sampled.
     features_, player_names_ : list
         Columns and name of each feature or group.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
         Number of features; their names, if the columns have any; class labels.
-
-    Raises
-    ------
-    ValueError
-        In `fit`: ``method="exact"`` with a model that is called and more than 15
-        features.
 
     See Also
     --------
@@ -154,12 +137,16 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
 
     Notes
     -----
-    Sampled contributions also sum to the change exactly, since each row is in pairs of
-    its share of all rows. They are exact for additive models.
+    All old rows are the background of each new row if the model is a sum of trees, or
+    linear. Any other model is called for random pairs of an old and a new row, each row
+    in pairs of its share of all rows, and predicts ``2 * (n_features - 1)`` rows on the
+    way from one to the other, in a random order of the features and its reverse.
+    Contributions also sum to the change exactly, and are exact for additive models.
 
     Standard errors come from the contributions by new row, and by old row; those of
     pairs include the sampling. Intervals and p-values are Student's, with Welch's
-    degrees of freedom. They take rows for independent.
+    degrees of freedom. They take rows for independent. P-values are adjusted for all
+    features, outputs and tables of a call (Holm).
 
     A feature contributes through the model: a column may change without one. One of two
     correlated columns gets what the model takes from it, whichever was the cause.
@@ -195,13 +182,11 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
     """
 
     loss: str | Callable[..., Any] | None = "auto"
-    method: str = "auto"
     n_permutations: int = 16
     feature_groups: dict[str, Any] | None = None
     response_method: str | Sequence[str] | Callable[..., Any] = "auto"
     target: Any = None
     cv: Any = None
-    correction: str | None = "holm"
     alpha: float = 0.05
     subsample: float | None = None
     random_state: int | np.random.RandomState | None = None
@@ -218,10 +203,8 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
     _parameter_constraints = {
         **RefittingMixin._parameter_constraints,
         "loss": [StrOptions({"auto", *ROW_LOSS_NAMES}), callable, None],
-        "method": [StrOptions({"auto", "exact", "sampling"})],
         "n_permutations": [Interval(Integral, 2, None, closed="left")],
         "cv": ["cv_object"],
-        "correction": [StrOptions({"holm", "bh"}), None],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
     }
 
@@ -241,39 +224,22 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         self.output_names_ = response.output_names(len(moments.mean))
         self.base_values_ = _drop_single(moments.mean)
         self.standard_errors_ = _drop_single(moments.standard_error)
-        self.method_, self._explainer = self._choose_method(sample, response)
+        explainer = self._make_explainer(sample, budget=_FEWEST_COALITIONS)
+        is_read = explainer.algorithm_ in ("tree", "linear")
+        self.method_ = "exact" if is_read else "sampling"
+        self._explainer = explainer if is_read else None
 
-    def _choose_method(
-        self, sample: Sample, response: Response
-    ) -> tuple[str, ShapleyValues | None]:
-        """The method, and what explains new rows exactly against the old ones."""
-        if self.method == "sampling":
-            return "sampling", None
-        is_asked = self.method == "exact"
-        explainer = _explainer(
+    def _make_explainer(self, background: Sample, **parameters: Any) -> ShapleyValues:
+        """Shapley values of the response with rows as background."""
+        return _explainer(
             self.estimator_,
-            sample,
-            budget=_MOST_COALITIONS if is_asked else _FEWEST_COALITIONS,
-            **self._shapley_parameters(),
+            background,
+            feature_groups=self._named_groups(),
+            response_method=self._response.method,
+            target=self.target,
+            n_jobs=self.n_jobs,
+            **parameters,
         )
-        if explainer.algorithm_ in _EXACT[: 2 + is_asked]:
-            return "exact", explainer
-        if is_asked:
-            raise ValueError(
-                f'method="exact" takes at most 15 features of this model, and there '
-                f"are {len(self.features_)}: join some by feature_groups, or use "
-                'method="sampling".'
-            )
-        return "sampling", None
-
-    def _shapley_parameters(self) -> dict[str, Any]:
-        """Parameters of the Shapley values of the response."""
-        return {
-            "feature_groups": self._named_groups(),
-            "response_method": self._response.method,
-            "target": self.target,
-            "n_jobs": self.n_jobs,
-        }
 
     def _named_groups(self) -> dict[str, list[int]] | None:
         """The groups by positions of columns."""
@@ -320,156 +286,133 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
                 "A dict of tables needs at least one, each with its own targets and "
                 "weights: {name: (X, y, sample_weight)}."
             )
-        changes = {}
-        for name, table in tables.items():
-            parts = table if isinstance(table, tuple) else (table,)
-            changes[str(name)] = self._change(*self._new_sample(*parts))
-        _adjust(changes, self.correction)
-        return Changes(changes) if several else changes[""]
+        changes = _adjusted(
+            [
+                self._change(*(table if isinstance(table, tuple) else (table,)))
+                for table in tables.values()
+            ]
+        )
+        losses = iter(_adjusted([each.loss for each in changes if each.loss]))
+        changes = [
+            replace(each, loss=next(losses)) if each.loss else each for each in changes
+        ]
+        by_name = Changes(zip(map(str, tables), changes, strict=True))
+        return by_name if several else changes[0]
 
-    def _new_sample(
+    def _change(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
-    ) -> tuple[Sample, RowLoss | None]:
-        """New rows, and the loss to split if there is one."""
+    ) -> Change:
+        """The change from the old rows to new ones."""
         rows = self._check_rows(X, reset=False)
         weights = check_weights(sample_weight, rows, count_rows=True)
-        row_loss = None
-        if y is not None and self.loss is not None:
-            check_not_missing(y)
-            check_consistent_length(rows.native, y)
-            if self._old.y is None:
-                raise ValueError(
-                    "The change of a loss takes targets of both tables: pass y to fit, "
-                    "too, or no y_new."
-                )
-            row_loss = RowLoss.of_model(self._loss_of_model(), self.estimator_)
-        return Sample.of_positive_weight(rows, y, weights), row_loss
-
-    def _loss_of_model(self) -> Any:
-        has_probabilities = hasattr(self.estimator_, "predict_proba")
-        is_label = is_classifier(self.estimator_) and not has_probabilities
-        return "zero_one" if self.loss == "auto" and is_label else self.loss
-
-    def _change(self, new: Sample, row_loss: RowLoss | None) -> Change:
-        """The change from the old rows to new ones."""
-        old, explainer = self._old, self._explainer
+        new, old = Sample.of_positive_weight(rows, y, weights), self._old
         rng = np.random.default_rng(self._seed)
-        if explainer is None:
+        if self._explainer is None:
             n_couplings = -(-self.n_permutations // 2)
+            settings = n_couplings, rng, self.n_jobs
             gains = gains_of_pairs(
-                self._response,
-                self.features_,
-                (old, new),
-                n_couplings,
-                rng,
-                self.n_jobs,
+                self._response, self.features_, (old, new), *settings
             )
         else:
-            parameters = self._shapley_parameters()
-            parameters["algorithm"] = explainer.algorithm_
-            reverse = _explainer(self.estimator_, new, **parameters)
-            gains = RowGains(-_values(reverse, old.rows), _values(explainer, new.rows))
-        means = [
-            shares_of(sample.weights) @ plain_responses(self._response, sample.rows)
-            for sample in (old, new)
-        ]
-        change = self._with_intervals(
-            gains, (old.weights, new.weights), means, self.player_names_
-        )
-        return replace(
-            change,
+            algorithm = self._explainer.algorithm_
+            reverse = self._make_explainer(new, algorithm=algorithm)
+            gains = RowGains(
+                -_values(reverse, old.rows), _values(self._explainer, new.rows)
+            )
+        means = [_mean(plain_responses(self._response, e.rows), e) for e in (old, new)]
+        has_loss = y is not None and self.loss is not None
+        return self._with_intervals(
+            gains,
+            (old, new),
+            means,
+            feature_names=list(self.player_names_),
             output_names=self.output_names_,
             response_name=self._response_name,
-            loss=None if row_loss is None else self._loss_change(new, row_loss, rng),
+            loss=self._loss_change(self.loss, new, rng) if has_loss else None,
         )
 
     def _with_intervals(
         self,
         gains: RowGains,
-        weights: tuple[NDArray[np.float64], NDArray[np.float64]],
+        samples: tuple[Sample, Sample],
         means: Sequence[NDArray[np.float64]],
-        names: Sequence[str],
+        **names: Any,
     ) -> Change:
         """A change from the contributions by row and the means of both tables."""
-        moments = [Moments.of_rows(*each) for each in zip(gains, weights, strict=True)]
+        moments = [
+            Moments.of_rows(each, sample.weights)
+            for each, sample in zip(gains, samples, strict=True)
+        ]
         values = moments[1].mean
         size = np.abs(means).sum(axis=0) + np.abs(values).sum(axis=0)
         intervals = two_sample_intervals(values, moments, self.alpha, _ROUNDING * size)
-        errors, low, high, pvalues = map(_drop_single, intervals)
-        old_mean, new_mean = map(_drop_single, means)
-        return Change(
-            _drop_single(values),
-            errors,
-            low,
-            high,
-            pvalues,
-            pvalues,
-            old_mean,
-            new_mean,
-            feature_names=list(names),
-            output_names=[0],
-            alpha=self.alpha,
-        )
+        arrays = {**intervals._asdict(), "values": values, "old": means[0]}
+        arrays |= {"new": means[1], "adjusted_pvalues": intervals.pvalues}
+        numbers = {name: _drop_single(array) for name, array in arrays.items()}
+        return Change(alpha=self.alpha, **numbers, **names)
 
-    def _loss_change(
-        self, new: Sample, row_loss: RowLoss, rng: np.random.Generator
-    ) -> Change:
+    def _loss_change(self, loss: Any, new: Sample, rng: np.random.Generator) -> Change:
         """The change of the mean loss."""
-        losses = self._old_losses
-        if losses is None:
-            losses = self._old_losses = losses_of_sample(self, self._old, row_loss)
-        is_known = ~np.isnan(losses)
-        old = Sample(
-            self._old.rows.take(np.flatnonzero(is_known)),
-            losses[is_known],
-            self._old.weights[is_known],
-        )
+        if self._old.y is None:
+            raise ValueError(
+                "The change of a loss takes targets of both tables: pass y to fit, "
+                "too, or no y_new."
+            )
+        check_not_missing(new.y)
+        check_consistent_length(new.rows.native, new.y)
+        row_loss = RowLoss.of_model(loss, self.estimator_)
+        if self._old_losses is None:
+            self._old_losses = losses_of_sample(self, self._old, row_loss)
+        old = replace(self._old, y=self._old_losses)
+        old = old._take(np.flatnonzero(~np.isnan(self._old_losses)))
         new = replace(new, y=losses_of_rows(row_loss, new.rows, new.y))
-        gains = self._gains_of_loss_model(old, new, rng)
-        samples = old, new
-        means = [shares_of(sample.weights) @ sample.y[:, None] for sample in samples]
-        change = self._with_intervals(
-            gains, (old.weights, new.weights), means, [*self.player_names_, TARGETS]
+        return self._with_intervals(
+            self._gains_of_loss_model(old, new, rng),
+            (old, new),
+            [_mean(sample.y[:, None], sample) for sample in (old, new)],
+            feature_names=[*self.player_names_, TARGETS],
+            output_names=[0],
+            response_name=getattr(row_loss.loss, "__name__", row_loss.loss),
         )
-        loss = row_loss.loss
-        name = loss if isinstance(loss, str) else getattr(loss, "__name__", "loss")
-        return replace(change, response_name=name)
 
     def _gains_of_loss_model(
         self, old: Sample, new: Sample, rng: np.random.Generator
     ) -> RowGains:
         """Contributions by row of the features, and last of the targets given these."""
-        n_old, n_players = old.rows.n_rows, len(self.features_)
+        n_old, groups = old.rows.n_rows, self._named_groups()
         columns = _coded_columns(old.rows.joined(new.rows))
-        coded_new = Sample(as_rows(columns[n_old:]), None, new.weights)
-        gains = RowGains(
-            np.zeros((n_old, n_players + 1, 1)),
-            np.zeros((new.rows.n_rows, n_players + 1, 1)),
+        coded_old, coded_new = (
+            replace(sample, rows=as_rows(part))
+            for sample, part in zip((old, new), np.split(columns, [n_old]), strict=True)
         )
+        by_row = np.zeros((len(columns), len(self.features_) + 1, 1))
+        gains = RowGains(*np.split(by_row, [n_old]))
+        is_weighted = np.ptp(old.weights) > 0
         fold_of_row = rng.permutation(n_old) % min(_N_FOLDS, n_old)
         for fold in range(fold_of_row.max() + 1):
-            test = np.flatnonzero(fold_of_row == fold)
             # A single old row is in no other fold.
-            train = np.flatnonzero(fold_of_row != fold) if n_old > 1 else test
+            train = coded_old._take(
+                np.flatnonzero((fold_of_row != fold) | (n_old == 1))
+            )
+            positions = np.flatnonzero(fold_of_row == fold)
+            test = coded_old._take(positions)
             model = HistGradientBoostingRegressor(
                 **_LOSS_TREES, random_state=self._seed
             )
             # Binning with weights takes much longer.
-            weights = None if np.ptp(old.weights) == 0 else old.weights[train]
-            model.fit(columns[:n_old][train], old.y[train], sample_weight=weights)
-            coded = Sample(as_rows(columns[:n_old][test]), None, old.weights[test])
-            settings = {"feature_groups": self._named_groups(), "n_jobs": self.n_jobs}
+            weights = train.weights if is_weighted else None
+            model.fit(train.rows.native, train.y, sample_weight=weights)
             reverse, forward = (
-                _explainer(model, each, **settings) for each in (coded_new, coded)
+                _explainer(model, each, feature_groups=groups, n_jobs=self.n_jobs)
+                for each in (coded_new, test)
             )
-            share = old.weights[test].sum() / old.weights.sum()
-            gains.old[test, :-1] = -_values(reverse, coded.rows)
+            share = test.weights.sum() / old.weights.sum()
+            gains.old[positions, :-1] = -_values(reverse, test.rows)
             gains.new[:, :-1] += share * _values(forward, coded_new.rows)
             # The rest of the loss; old rows have it with the other sign.
-            gains.old[test, -1, 0] = model.predict(columns[:n_old][test]) - old.y[test]
-            gains.new[:, -1, 0] -= share * model.predict(columns[n_old:])
-        rest = shares_of(old.weights) @ gains.old[:, -1]
-        gains.new[:, -1, 0] += new.y + rest
+            gains.old[positions, -1, 0] = model.predict(test.rows.native) - test.y
+            gains.new[:, -1, 0] -= share * model.predict(coded_new.rows.native)
+        gains.new[:, -1, 0] += new.y + _mean(gains.old[:, -1], old)
         return gains
 
     def _result_blocks(self) -> list[dict[str, Any]]:
@@ -518,18 +461,19 @@ def _drop_single(numbers: Any) -> Any:
     return numbers[..., 0] if numbers.shape[-1] == 1 else numbers
 
 
-def _adjust(changes: dict[str, Change], correction: str | None) -> None:
-    """Adjust the p-values of all changes together, and those of losses together."""
-    for of_loss in (False, True):
-        parts = {name: each.loss if of_loss else each for name, each in changes.items()}
-        known = {name: part for name, part in parts.items() if part is not None}
-        if not known:
-            continue
-        pvalues = np.concatenate([part.pvalues.ravel() for part in known.values()])
-        adjusted = adjusted_pvalues(pvalues, correction)
-        ends = np.cumsum([part.pvalues.size for part in known.values()])[:-1]
-        for (name, part), own in zip(
-            known.items(), np.split(adjusted, ends), strict=True
-        ):
-            part = replace(part, adjusted_pvalues=own.reshape(part.pvalues.shape))
-            changes[name] = replace(changes[name], loss=part) if of_loss else part
+def _mean(values: NDArray[np.float64], sample: Sample) -> NDArray[np.float64]:
+    """Weighted mean over the rows."""
+    return shares_of(sample.weights) @ values
+
+
+def _adjusted(changes: list[Change]) -> list[Change]:
+    """Changes with p-values that are adjusted for all of them together."""
+    sizes = [change.pvalues.size for change in changes]
+    pvalues = [change.pvalues.ravel() for change in changes]
+    adjusted = adjusted_pvalues(np.concatenate([*pvalues, []]), "holm")
+    return [
+        replace(change, adjusted_pvalues=part.reshape(change.pvalues.shape))
+        for change, part in zip(
+            changes, np.split(adjusted, np.cumsum(sizes)), strict=False
+        )
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _SIZE = (7.0, 4.2)  # inches of a figure over time
 _STEP_HEIGHT = 0.72  # share of the height of a line
+_ARRAYS = "values", "low", "high", "old", "new"
 _OFFSET = 0.03  # from line to line over time, in distances from table to table
 
 
@@ -187,23 +188,18 @@ class ChangeDisplay(Display):
             ax, max_entries=max_entries, step_kw=step_kw, line_kw=line_kw
         )
 
-    def _drawn(self) -> dict[str, _Output]:
+    def _drawn(self) -> dict[str, Change]:
         """The output that is drawn of each change, by name."""
-        several = isinstance(self.changes, Mapping)
-        changes = self.changes if several else {"": self.changes}
-        drawn = {}
-        for name, change in changes.items():
-            part = change.loss if self.show_loss else change
-            if part is None:
-                raise ValueError(
-                    "There is no change of a loss: pass targets to fit and to compare."
-                )
-            drawn[str(name)] = _Output.of_change(
-                part, None if self.show_loss else self.target
-            )
-        if not drawn:
+        changes = self.changes if self._is_several else {"": self.changes}
+        if not changes:
             raise ValueError("There are no changes to draw.")
-        return drawn
+        if self.show_loss:
+            return {name: _one_output(e.loss, None) for name, e in changes.items()}
+        return {name: _one_output(e, self.target) for name, e in changes.items()}
+
+    @property
+    def _is_several(self) -> bool:
+        return isinstance(self.changes, Mapping)
 
     def plot(
         self,
@@ -239,40 +235,40 @@ class ChangeDisplay(Display):
             `max_entries` that is not a positive whole number.
         """
         drawn = self._drawn()
-        if isinstance(self.changes, Mapping):
+        if self._is_several:
             self._plot_lines(ax, drawn, max_entries, line_kw)
         else:
             self._plot_steps(ax, drawn[""], max_entries, step_kw)
         return self
 
-    def _label(self, output: _Output) -> str:
+    def _label(self, change: Change) -> str:
         """Name of the mean, for an axis."""
         if self.show_loss:
-            return f"Mean {loss_name(output.response_name)}"
-        self.response_name = output.response_name
-        label = self._response_label(output.names, output.position)
+            return f"Mean {loss_name(change.response_name)}"
+        self.response_name = change.response_name
+        label = self._response_label(change.output_names, 0)
         return f"Mean {label[:1].lower()}{label[1:]}"
 
     def _plot_steps(
-        self, ax: Any, output: _Output, max_entries: int | None, style: Any
+        self, ax: Any, change: Change, max_entries: int | None, style: Any
     ) -> None:
         """Steps from the old to the new mean, the largest on top."""
-        order, remaining = rank_entries(np.abs(output.values), max_entries)
-        names = [str(output.feature_names[j]) for j in order]
+        order, remaining = rank_entries(np.abs(change.values), max_entries)
+        names = [str(change.feature_names[j]) for j in order]
         if len(remaining):
             names.append(others_text(len(remaining)))
-        sizes = append_combined(output.values, order, remaining, np.sum)
+        sizes = append_combined(change.values, order, remaining, np.sum)
         low, high = (
-            append_combined(ends - output.values, order, remaining, _unknown)
-            for ends in (output.low, output.high)
+            append_combined(ends - change.values, order, remaining, _unknown)
+            for ends in (change.low, change.high)
         )
-        ends = output.old + np.cumsum(sizes)
+        ends = change.old + np.cumsum(sizes)
         starts = ends - sizes
         ax = self._take_axes(ax, (7.0, row_height(len(names), name_pitch(names)) + 0.3))
         name_rows(ax, names)
         places = np.arange(len(names))[::-1]
         edges = np.concatenate([starts, ends, ends + low, ends + high])
-        span = float(np.nanmax(edges) - np.nanmin(edges)) or max(abs(output.old), 1.0)
+        span = float(np.nanmax(edges) - np.nanmin(edges)) or max(abs(change.old), 1.0)
         texts = column_texts(sizes, signed=True)
         # The numbers at the arrows need room within the axes.
         inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
@@ -296,23 +292,23 @@ class ChangeDisplay(Display):
             sizes >= 0, ends + np.nan_to_num(high), ends + np.nan_to_num(low)
         )
         self.labels_ = label_ends(ax, outer, places, sizes, texts=texts, signed=True)
-        self._mark_means(ax, output, span)
-        label = literal(shorten(self._label(output), 60))
+        self._mark_means(ax, change, span)
+        label = literal(shorten(self._label(change), 60))
         if known.any():
-            label += f"\n(thin lines: {output.level_text} of the steps)"
+            label += f"\n(thin lines: {_level_text(change)} of the steps)"
         finish_rows(ax, label, hidden=("top", "right", "left"))
 
-    def _mark_means(self, ax: Axes, output: _Output, span: float) -> None:
+    def _mark_means(self, ax: Axes, change: Change, span: float) -> None:
         """Lines and numbers at the old and at the new mean."""
         from matplotlib.patheffects import withStroke
 
         for label in self.labels_:  # which a line may cross
             label.set_path_effects([withStroke(linewidth=3, foreground=paper(ax))])
         self.lines_ = []
-        is_rising = output.old <= output.new
+        is_rising = change.old <= change.new
         for name, mean, on_left, line_style in (
-            ("old", output.old, is_rising, "--"),
-            ("new", output.new, not is_rising, "-"),
+            ("old", change.old, is_rising, "--"),
+            ("new", change.new, not is_rising, "-"),
         ):
             colour = ink(ax) if name == "new" else shade(ax, 0.5)
             line = ax.axvline(
@@ -330,7 +326,7 @@ class ChangeDisplay(Display):
             )
 
     def _plot_lines(
-        self, ax: Any, drawn: dict[str, _Output], max_entries: int | None, style: Any
+        self, ax: Any, drawn: dict[str, Change], max_entries: int | None, style: Any
     ) -> None:
         """Lines of the contributions over time."""
         outputs = list(drawn.values())
@@ -369,7 +365,7 @@ class ChangeDisplay(Display):
         plain_number_ticks(ax, "y")
         ax.spines[["top", "right"]].set_visible(False)
         labels = [literal(shorten(name, 30)) for name in [*names, "total change"]]
-        note = f"vertical lines: {outputs[0].level_text}"
+        note = f"vertical lines: {_level_text(outputs[0])}"
         self.legend_ = add_legend(canvas, self.lines_, labels, note)
 
     def to_frame(self) -> Any:
@@ -383,22 +379,26 @@ class ChangeDisplay(Display):
             and after the step; of several, "table" and the means "old" and "new".
         """
         blocks = []
-        for name, output in self._drawn().items():
-            order, _ = rank_entries(np.abs(output.values), None)
+        for name, change in self._drawn().items():
+            order, _ = rank_entries(np.abs(change.values), None)
             columns: dict[str, Any] = {
-                "feature": [str(output.feature_names[j]) for j in order],
-                "change": output.values[order],
-                "low": output.low[order],
-                "high": output.high[order],
+                "feature": [str(change.feature_names[j]) for j in order],
+                "change": change.values[order],
+                "low": change.low[order],
+                "high": change.high[order],
             }
-            if isinstance(self.changes, Mapping):
-                means = {"old": output.old, "new": output.new}
+            if self._is_several:
+                means = {"old": change.old, "new": change.new}
                 columns = {"table": [name] * len(order), **columns, **means}
             else:
-                columns["end"] = output.old + np.cumsum(columns["change"])
+                columns["end"] = change.old + np.cumsum(columns["change"])
                 columns["start"] = columns["end"] - columns["change"]
             blocks.append(columns)
         return self._frame(*blocks)
+
+
+def _level_text(change: Change) -> str:
+    return f"{100 * (1 - change.alpha):.4g} % intervals"
 
 
 def _unknown(values: NDArray[np.float64], **axes: Any) -> NDArray[np.float64]:
@@ -406,42 +406,14 @@ def _unknown(values: NDArray[np.float64], **axes: Any) -> NDArray[np.float64]:
     return np.full_like(values[:1], np.nan)
 
 
-@dataclass(frozen=True, eq=False)
-class _Output:
-    """One output of a change."""
-
-    values: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    old: float
-    new: float
-    feature_names: list[str]
-    names: list[Any]
-    position: int
-    response_name: str
-    level_text: str
-
-    @classmethod
-    def of_change(cls, change: Change, target: Any) -> _Output:
-        """The output of a class label or position; None for the only one."""
-        names = list(change.output_names)
-        position = output_position(names, target)
-        arrays = [
-            np.asarray(getattr(change, name), dtype=np.float64)
-            for name in ("values", "low", "high", "old", "new")
-        ]
-        if len(names) > 1:
-            arrays = [array[..., position] for array in arrays]
-        values, low, high, old, new = arrays
-        return cls(
-            values,
-            low,
-            high,
-            float(old),
-            float(new),
-            list(change.feature_names),
-            names,
-            position,
-            change.response_name,
-            f"{100 * (1 - change.alpha):.4g} % intervals",
+def _one_output(change: Change | None, target: Any) -> Change:
+    """The change of a class label or position; None for the only one."""
+    if change is None:
+        raise ValueError(
+            "There is no change of a loss: pass targets to fit and to compare."
         )
+    position = output_position(change.output_names, target)
+    if np.ndim(change.values) == 1:
+        return change
+    arrays = {name: getattr(change, name)[..., position] for name in _ARRAYS}
+    return replace(change, **arrays, output_names=[change.output_names[position]])
