@@ -415,7 +415,7 @@ def test_columns_of_one_value():
     assert change.values[1] == 0
     assert change.pvalues[1] == 1
     # All rows moved: one of as many divisions of the rows into two tables.
-    assert change.standard_errors[2] == 0
+    assert change.standard_errors[2] < 1e-12
     assert 0 < change.pvalues[2] < 1e-9
     same = ChangeAttribution(model).fit(X[:2]).compare(X[:2] + [0, 0, 1])
     assert same.pvalues[2] > 0.3

@@ -253,44 +253,33 @@ class ChangeDisplay(Display):
         self, ax: Any, change: Change, max_entries: int | None, style: Any
     ) -> None:
         """Steps from the old to the new mean, the largest on top."""
-        order, remaining = rank_entries(np.abs(change.values), max_entries)
-        names = [str(change.feature_names[j]) for j in order]
-        if len(remaining):
-            names.append(others_text(len(remaining)))
-        sizes = append_combined(change.values, order, remaining, np.sum)
-        low, high = (
-            append_combined(ends - change.values, order, remaining, _unknown)
-            for ends in (change.low, change.high)
+        order, names, sizes = _ranked(change, change.values, max_entries)
+        # The sum of all other features has no interval.
+        reach = np.zeros((2, len(sizes)))
+        reach[:, : len(order)] = np.nan_to_num(
+            [change.low[order], change.high[order]] - change.values[order]
         )
         ends = change.old + np.cumsum(sizes)
         starts = ends - sizes
         ax = self._take_axes(ax, (7.0, row_height(len(names), name_pitch(names)) + 0.3))
         name_rows(ax, names)
         places = np.arange(len(names))[::-1]
-        edges = np.concatenate([starts, ends, ends + low, ends + high])
-        span = float(np.nanmax(edges) - np.nanmin(edges)) or max(abs(change.old), 1.0)
+        edges = np.concatenate([starts, *(ends + reach)])
+        span = float(np.ptp(edges)) or max(abs(change.old), 1.0)
         texts = column_texts(sizes, signed=True)
         # The numbers at the arrows need room within the axes.
         inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
         margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
-        ax.set_xlim(np.nanmin(edges) - margin, np.nanmax(edges) + margin)
+        ax.set_xlim(edges.min() - margin, edges.max() + margin)
         self.ups_, self.downs_ = draw_signed_arrows(
             ax, starts, ends, places, _STEP_HEIGHT, 0.015 * span, style
         )
-        half = _STEP_HEIGHT / 2
-        ax.vlines(
-            starts[1:],
-            places[1:] + half,
-            places[:-1] - half,
-            color=shade(ax, 0.45),
-            linewidth=0.8,
-        )
-        known = np.isfinite(low) & (high > low)
-        intervals = (places[known], (ends + low)[known], (ends + high)[known])
-        self.intervals_ = [draw_spreads(ax, *intervals, linewidth=1.2, zorder=3)]
-        outer = np.where(
-            sizes >= 0, ends + np.nan_to_num(high), ends + np.nan_to_num(low)
-        )
+        low, high = places[1:] + _STEP_HEIGHT / 2, places[:-1] - _STEP_HEIGHT / 2
+        ax.vlines(starts[1:], low, high, color=shade(ax, 0.45), linewidth=0.8)
+        known = reach[1] > reach[0]
+        intervals = (ends + reach)[:, known]
+        self.intervals_ = [draw_spreads(ax, places[known], *intervals, zorder=3)]
+        outer = ends + np.where(sizes >= 0, reach[1], reach[0])
         self.labels_ = label_ends(ax, outer, places, sizes, texts=texts, signed=True)
         self._mark_means(ax, change, span)
         label = literal(shorten(self._label(change), 60))
@@ -334,11 +323,7 @@ class ChangeDisplay(Display):
             np.stack([getattr(output, name) for output in outputs], axis=1)
             for name in ("values", "low", "high")
         )
-        order, remaining = rank_entries(np.abs(values).sum(axis=1), max_entries)
-        names = [str(outputs[0].feature_names[j]) for j in order]
-        if len(remaining):
-            names.append(others_text(len(remaining)))
-        curves = append_combined(values, order, remaining, np.sum)
+        order, names, curves = _ranked(outputs[0], values, max_entries)
         canvas = self._make_canvas(ax, 1, 1, _SIZE)
         (self.ax_,) = canvas.main
         ax, times = self.ax_, np.arange(float(len(outputs)))
@@ -401,9 +386,16 @@ def _level_text(change: Change) -> str:
     return f"{100 * (1 - change.alpha):.4g} % intervals"
 
 
-def _unknown(values: NDArray[np.float64], **axes: Any) -> NDArray[np.float64]:
-    """NaN for the ends of the interval of a sum of several contributions."""
-    return np.full_like(values[:1], np.nan)
+def _ranked(
+    change: Change, values: NDArray[np.float64], max_entries: int | None
+) -> tuple[NDArray[np.intp], list[str], NDArray[np.float64]]:
+    """Largest contributions: features, names and values, with the sum of all others."""
+    sizes = np.abs(values).reshape(len(values), -1).sum(axis=1)
+    order, remaining = rank_entries(sizes, max_entries)
+    names = [str(change.feature_names[j]) for j in order]
+    if len(remaining):
+        names.append(others_text(len(remaining)))
+    return order, names, append_combined(values, order, remaining, np.sum)
 
 
 def _one_output(change: Change | None, target: Any) -> Change:
