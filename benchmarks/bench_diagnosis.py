@@ -221,7 +221,8 @@ def against_shap(name: str, *, n: int, **run: Any) -> Result:
     def by_shap() -> np.ndarray:
         import shap
 
-        explainer = shap.TreeExplainer(trees.estimator, old)
+        background = shap.maskers.Independent(old, max_samples=len(old))
+        explainer = shap.TreeExplainer(trees.estimator, background)
         return explainer.shap_values(new, check_additivity=False).mean(axis=0)
 
     pair = Pair(
