@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -180,6 +180,9 @@ class Changes(dict[str, Change]):
     >>> list(changes), changes["June"].values.round(6)
     (['May', 'June'], array([1.5]))
     """
+
+    def __init__(self, changes: Mapping[str, Change]) -> None:
+        super().__init__(changes)
 
     def __repr__(self) -> str:
         return self.to_text()

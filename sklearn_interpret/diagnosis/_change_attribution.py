@@ -296,8 +296,8 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         changes = [
             replace(each, loss=next(losses)) if each.loss else each for each in changes
         ]
-        by_name = Changes(zip(map(str, tables), changes, strict=True))
-        return by_name if several else changes[0]
+        by_name = dict(zip(map(str, tables), changes, strict=True))
+        return Changes(by_name) if several else changes[0]
 
     def _change(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
