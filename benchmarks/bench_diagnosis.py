@@ -5,7 +5,8 @@ Cases named change-*:
 null: both tables come from one distribution. The share of tables in which any adjusted
 p-value is below 5 %, of the mean prediction and of the mean loss; above 5 %, by more
 than two standard errors of the share, `DISAGREES`.
-named: one feature, or the noise of the targets, is changed. The share of tables in
+named: one feature, or the noise of the targets, is changed (features of the loss: twice
+as many rows). The share of tables in
 which the largest contribution, with an adjusted p-value below 5 %, is the changed one;
 below 95 % `DISAGREES`.
 held: the share of intervals of 95 % that hold the change between the distributions; the
@@ -119,7 +120,7 @@ def named(name: str, *, kind: str, n: int, n_tables: int) -> Result:
         for shifted in (SHIFTED[seed % 4],)
     ]
     noisy = [change(kind, n, seed, noise=2.0) for seed in range(n_tables)]
-    flagged = [change(kind, n, seed, shifted=3) for seed in range(n_tables)]
+    flagged = [change(kind, 2 * n, seed, shifted=3) for seed in range(n_tables)]
     shares = {
         "feature": np.mean([is_named(c, f"x{j}") for j, c in changes]),
         "targets": np.mean([is_named(c.loss, TARGETS) for c in noisy]),

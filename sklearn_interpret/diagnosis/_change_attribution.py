@@ -144,7 +144,8 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
     Contributions also sum to the change exactly, and are exact for additive models.
 
     Standard errors come from the contributions by new row, and by old row; those of
-    pairs include the sampling. Intervals and p-values are Student's, with Welch's
+    pairs include the sampling, and those of a loss the differences of its models
+    (jackknife over folds). Intervals and p-values are Student's, with Welch's
     degrees of freedom. They take rows for independent. P-values are adjusted for all
     features, outputs and tables of a call (Holm).
 
@@ -336,6 +337,7 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         gains: RowGains,
         samples: tuple[Sample, Sample],
         means: Sequence[NDArray[np.float64]],
+        *further: Moments,
         **names: Any,
     ) -> Change:
         """A change from the contributions by row and the means of both tables."""
@@ -345,7 +347,9 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         ]
         values = moments[1].mean
         size = np.abs(means).sum(axis=0) + np.abs(values).sum(axis=0)
-        intervals = two_sample_intervals(values, moments, self.alpha, _ROUNDING * size)
+        intervals = two_sample_intervals(
+            values, [*moments, *further], self.alpha, _ROUNDING * size
+        )
         arrays = {**intervals._asdict(), "values": values, "old": means[0]}
         arrays |= {"new": means[1], "adjusted_pvalues": intervals.pvalues}
         numbers = {name: _drop_single(array) for name, array in arrays.items()}
@@ -366,10 +370,12 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         old = replace(self._old, y=self._old_losses)
         old = old._take(np.flatnonzero(~np.isnan(self._old_losses)))
         new = replace(new, y=losses_of_rows(row_loss, new.rows, new.y))
+        gains, of_models = self._gains_of_loss_model(old, new, rng)
         return self._with_intervals(
-            self._gains_of_loss_model(old, new, rng),
+            gains,
             (old, new),
             [_mean(sample.y[:, None], sample) for sample in (old, new)],
+            of_models,
             feature_names=[*self.player_names_, TARGETS],
             output_names=[0],
             response_name=getattr(row_loss.loss, "__name__", row_loss.loss),
@@ -377,8 +383,11 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
 
     def _gains_of_loss_model(
         self, old: Sample, new: Sample, rng: np.random.Generator
-    ) -> RowGains:
-        """Contributions by row of the features, and last of the targets given these."""
+    ) -> tuple[RowGains, Moments]:
+        """Contributions by row of the features, and last of the targets given these.
+
+        Also the errors of the models of the loss.
+        """
         n_old, groups = old.rows.n_rows, self._named_groups()
         columns = _coded_columns(old.rows.joined(new.rows))
         coded_old, coded_new = (
@@ -387,7 +396,7 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         )
         by_row = np.zeros((len(columns), len(self.features_) + 1, 1))
         gains = RowGains(*np.split(by_row, [n_old]))
-        is_weighted = np.ptp(old.weights) > 0
+        is_weighted, by_fold = np.ptp(old.weights) > 0, []
         fold_of_row = rng.permutation(n_old) % min(_N_FOLDS, n_old)
         for fold in range(fold_of_row.max() + 1):
             # A single old row is in no other fold.
@@ -407,13 +416,19 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
                 for each in (coded_new, test)
             )
             share = test.weights.sum() / old.weights.sum()
-            gains.old[positions, :-1] = -_values(reverse, test.rows)
+            reverse_values = -_values(reverse, coded_old.rows)
+            gains.old[positions, :-1] = reverse_values[positions]
+            of_fold = _mean(reverse_values, old)
+            by_fold.append(np.vstack([of_fold, -of_fold.sum(axis=0)]))
             gains.new[:, :-1] += share * _values(forward, coded_new.rows)
             # The rest of the loss; old rows have it with the other sign.
             gains.old[positions, -1, 0] = model.predict(test.rows.native) - test.y
             gains.new[:, -1, 0] -= share * model.predict(coded_new.rows.native)
         gains.new[:, -1, 0] += new.y + _mean(gains.old[:, -1], old)
-        return gains
+        # The jackknife of the models, as moments of a sample of folds.
+        n_folds = len(by_fold)
+        moments = Moments.of_rows(np.array(by_fold), np.ones(n_folds))
+        return gains, replace(moments, m2=moments.m2 * (n_folds - 1) ** 2)
 
     def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each output: columns "output", "mean", the mean response to the
@@ -463,7 +478,7 @@ def _drop_single(numbers: Any) -> Any:
 
 def _mean(values: NDArray[np.float64], sample: Sample) -> NDArray[np.float64]:
     """Weighted mean over the rows."""
-    return shares_of(sample.weights) @ values
+    return np.tensordot(shares_of(sample.weights), values, axes=1)
 
 
 def _adjusted(changes: list[Change]) -> list[Change]:

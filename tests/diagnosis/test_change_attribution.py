@@ -310,8 +310,8 @@ def test_parts_of_the_loss(change_of):
     for seed in range(25):
         rng = np.random.default_rng([seed, 4])
         (old, y), (new, y_new) = (
-            noisy_table(rng, 400, 0.2),
-            noisy_table(rng, 400, share, factor),
+            noisy_table(rng, 800, 0.2),
+            noisy_table(rng, 800, share, factor),
         )
         inspector = ChangeAttribution(model, random_state=seed).fit(old, y)
         loss = inspector.compare(new, y_new).loss

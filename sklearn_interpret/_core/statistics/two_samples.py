@@ -33,8 +33,9 @@ def two_sample_intervals(
     ----------
     values : ndarray
         Numbers with an error from each of two samples.
-    samples : list of two Moments
-        Of the terms of which the numbers are means, in each sample.
+    samples : list of Moments
+        Of the terms of which the numbers are means, in each of the two samples; further
+        ones add errors.
     alpha : float
         Share of the intervals that do not hold.
     negligible : ndarray, broadcastable to `values`
@@ -51,7 +52,7 @@ def two_sample_intervals(
     statistics = np.full(values.shape, np.inf)
     np.divide(np.abs(values), errors, out=statistics, where=errors != 0)
     # Both samples together can be divided in so many ways, of which one is observed.
-    least = min(1.0, 2 / binom(sizes.sum(), sizes[0]))
+    least = min(1.0, 2 / binom(sizes[:2].sum(), sizes[0]))
     pvalues = np.fmax(2 * t.sf(statistics, dof), least)
     pvalues = np.where(np.isnan(errors) | (np.abs(values) <= negligible), 1.0, pvalues)
     reach = t.isf(alpha / 2, dof) * errors
