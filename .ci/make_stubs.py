@@ -23,7 +23,7 @@ PACKAGE = Path(sklearn_interpret.__file__).parent
 HEADER = '"""Types for static checkers, written by .ci/make_stubs.py."""\n\n'
 MAKERS = (
     *("from_estimator", "from_estimators", "from_cv_results"),
-    *("from_explanation", "from_removal"),
+    *("from_explanation", "from_removal", "from_change"),
 )
 # Modules of the names that annotations use.
 MODULES = {

@@ -312,6 +312,11 @@ IMPORTANCE = {
             "scoring": {"one": OwnScore(), "same": OwnScore()},
         },
     ],
+    diagnosis.ChangeAttribution: [
+        {"n_permutations": 4},
+        {"n_permutations": 2, "feature_groups": {"two": [0, 1]}},
+        {"loss": None, "subsample": 20, "random_state": 0, "alpha": 0.1, "cv": 2},
+    ],
     diagnosis.ErrorSlices: [
         {"cv": 2, "min_samples": 0.1},
         {"cv": 2, "direction": "better", "max_conditions": 1, "correction": "bh"},

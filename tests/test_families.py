@@ -11,6 +11,7 @@ SCRIPT = Path(__file__).parents[1] / ".ci" / "make_family_table.py"
 MADE = runpy.run_path(str(SCRIPT))
 # Which other families each family uses; no others are allowed.
 USES = {
+    "diagnosis": {"shapley"},
     "importance": {"additive", "effects", "interactions"},
     "influence": {"surrogates"},
     "interactions": {"additive", "effects"},

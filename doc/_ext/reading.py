@@ -457,6 +457,23 @@ def anchors(cls):
 # -- Linear models ---------------------------------------------------------------------
 
 
+@of(diagnosis.ChangeDisplay)
+def change(cls):
+    X, y = patients()
+    X_new = X[::2].copy()
+    X_new["bmi"] *= 1.1
+    X_new["pressure"] *= 0.95
+    model = LinearRegression().fit(X, y)
+    display = cls.from_estimator(model, X, X_new=X_new, target_name="progression")
+    old, new = display.lines_
+    return [
+        along(old, 0, (-14, 8)),
+        at(words("bmi"), -0.05, 0.5, (-14, 0)),
+        along(new, 0, (14, 8)),
+        at(display.labels_[0], 1.1, 0.5, (14, 0)),
+    ]
+
+
 @of(linear.CoefficientDisplay, 2.6)
 def coefficient(cls):
     X, y = patients()

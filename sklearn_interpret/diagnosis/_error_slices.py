@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
@@ -36,16 +35,14 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.responses.predictors import is_classifier
-from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.responses.row_losses import ROW_LOSS_NAMES, RowLoss
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret.diagnosis._losses import losses_of_sample
 from sklearn_interpret.explanations import Condition
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret._model.rows.validation import FitArguments
@@ -322,7 +319,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
             )
         self.loss_ = row_loss.loss
         self.losses_ = np.full(self._fit_input.X.shape[0], np.nan)
-        self.losses_[sample.index] = self._losses(sample, row_loss)
+        self.losses_[sample.index] = losses_of_sample(self, sample, row_loss)
         is_known = ~np.isnan(self.losses_[sample.index])
         index, weights = sample.index[is_known], sample.weights[is_known]
         rows = sample.rows.take(np.flatnonzero(is_known))
@@ -375,32 +372,6 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         """What limits the search."""
         return _Limits(
             self.n_slices, self.max_conditions, self.min_samples, self.n_bins
-        )
-
-    def _losses(self, sample: Sample, row_loss: RowLoss) -> NDArray[np.float64]:
-        """Loss of each row: of a frozen model as it is, else held out."""
-        rows, y = sample.rows, sample.y
-        if isinstance(self.estimator, FrozenEstimator):
-            return _losses_of_rows(row_loss, rows, y)
-        splits = self._splits(sample, y, self.cv)
-        tasks = [
-            (
-                self._clone(),
-                row_loss.loss,
-                (rows.take(train).native, y[train]),
-                self._fit_parameters(sample.index[train]),
-                (rows.take(test), y[test]),
-            )
-            for train, test in splits
-        ]
-        # A row may be in several folds: it has the mean of their losses.
-        total, n_folds = np.zeros(rows.n_rows), np.zeros(rows.n_rows)
-        held_out = run(_held_out_losses, tasks, n_jobs=self.n_jobs)
-        for (_, test), losses in zip(splits, held_out, strict=True):
-            total[test] += losses
-            n_folds[test] += 1
-        return np.divide(
-            total, n_folds, out=np.full(rows.n_rows, np.nan), where=n_folds > 0
         )
 
     def _first_half(
@@ -612,27 +583,6 @@ def _ranks_of_bins(lasts: NDArray[np.intp], first: int, last: int) -> tuple[int,
         missing = int(lasts[-1]) + 1 if len(lasts) else 0
         return missing, missing
     return int(lasts[first - 1]) + 1 if first else 0, int(lasts[last])
-
-
-def _losses_of_rows(
-    row_loss: RowLoss, rows: Rows, y: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Loss of each row, (n_rows,)."""
-    responses = plain_responses(row_loss.response, rows)
-    targets = row_loss.targets(y, responses.shape[1])
-    return row_loss(targets, responses[:, None])[:, 0]
-
-
-def _held_out_losses(
-    estimator: BaseEstimator,
-    loss: str | Callable[..., Any],
-    train: tuple[Any, NDArray[Any]],
-    fit_params: dict[str, Any],
-    test: tuple[Rows, NDArray[Any]],
-) -> NDArray[np.float64]:
-    """Losses of the test rows, of the estimator fitted to the training rows."""
-    model = estimator.fit(*train, **fit_params)
-    return _losses_of_rows(RowLoss.of_model(loss, model), *test)
 
 
 def _tested_losses(result: MeanDifference, sign: float, alpha: float) -> dict[str, Any]:

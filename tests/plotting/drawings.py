@@ -242,6 +242,23 @@ def _error_slices(**parts):
     return diagnosis.ErrorSlicesDisplay(slices, **parts).plot()
 
 
+def _change(factor=1.0):
+    values = factor * np.array([1.5, -0.7, 0.0, 0.2])
+    numbers = {
+        "standard_errors": np.full(4, 0.2),
+        "low": values - 0.4,
+        "high": values + 0.4,
+        "pvalues": np.full(4, 0.03),
+        "adjusted_pvalues": np.full(4, 0.12),
+        "old": 10.0,
+        "new": 10.0 + values.sum(),
+        "feature_names": NAMES,
+        "output_names": [0],
+    }
+    loss = diagnosis.Change(values, **numbers, response_name="squared_error")
+    return diagnosis.Change(values, **numbers, response_name="prediction", loss=loss)
+
+
 def _slice_losses(n_columns=2):
     means = DRAW.exponential(size=(4, 3))[:, : 2 * n_columns - 1]
     means[1, 0] = np.nan
@@ -899,6 +916,14 @@ DISPLAYS = {
                 intervals_low=[1.2, -0.3, 2.0, -0.4],
                 intervals_high=[2.8, 0.5, 4.0, 0.2],
             ),
+        ]
+    ),
+    "ChangeDisplay": Row(
+        [
+            lambda: diagnosis.ChangeDisplay(_change(), show_loss=True).plot(),
+            lambda: diagnosis.ChangeDisplay(
+                {"May": _change(), "June": _change(2.0), "July": _change(-1.0)}
+            ).plot(max_entries=3),
         ]
     ),
     "ErrorSlicesDisplay": Row(

@@ -1,12 +1,17 @@
-"""Types of differences of models, as users see them."""
+"""Types of diagnosis, as users see them."""
 
 from typing import Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
+from pandas import DataFrame
 from sklearn.linear_model import LinearRegression
 
 from sklearn_interpret.diagnosis import (
+    Change,
+    ChangeAttribution,
+    ChangeDisplay,
+    Changes,
     ErrorSlice,
     ErrorSlices,
     ErrorSlicesDisplay,
@@ -41,3 +46,17 @@ def error_slices(X: Floats, y: Floats) -> None:
     assert_type(bars, ErrorSlicesDisplay)
     around = SliceLossDisplay.from_estimator(inspector, number=1)
     assert_type(around, SliceLossDisplay)
+
+
+def change_attribution(X: Floats, y: Floats, change: Change, changes: Changes) -> None:
+    inspector = ChangeAttribution(LinearRegression(), loss="brier").fit(X, y)
+    assert_type(inspector, ChangeAttribution)
+    assert_type(inspector.method_, str)
+    assert_type(inspector.to_frame(), DataFrame)
+    assert_type(change.values, Floats)
+    assert_type(change.loss, Change | None)
+    assert_type(changes["June"], Change)
+    display = ChangeDisplay.from_estimator(inspector, X_new=X, y_new=y, show_loss=True)
+    assert_type(display, ChangeDisplay)
+    assert_type(ChangeDisplay.from_change(changes, max_entries=3), ChangeDisplay)
+    assert_type(display.to_frame(), DataFrame)
