@@ -473,7 +473,7 @@ def _coded_columns(rows: Rows) -> NDArray[np.float64]:
 
 def _drop_single(numbers: Any) -> Any:
     """Numbers (..., k) without the last axis if k is one."""
-    return numbers[..., 0] if numbers.shape[-1] == 1 else numbers
+    return numbers[..., 0][()] if numbers.shape[-1] == 1 else numbers
 
 
 def _mean(values: NDArray[np.float64], sample: Sample) -> NDArray[np.float64]:

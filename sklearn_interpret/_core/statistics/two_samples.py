@@ -51,7 +51,7 @@ def two_sample_intervals(
         errors = np.full(values.shape, np.nan)
     statistics = np.full(values.shape, np.inf)
     np.divide(np.abs(values), errors, out=statistics, where=errors != 0)
-    # Both samples together can be divided in so many ways, of which one is observed.
+    # As of a permutation test: one of all divisions of the rows into two samples.
     least = min(1.0, 2 / binom(sizes[:2].sum(), sizes[0]))
     pvalues = np.fmax(2 * t.sf(statistics, dof), least)
     pvalues = np.where(np.isnan(errors) | (np.abs(values) <= negligible), 1.0, pvalues)
