@@ -18,7 +18,7 @@ ORDER = {
     ),
     "interactions": "h_statistic network parts_of_a_function",
     "importance": "which_importance duplicates needed",
-    "diagnosis": "slices",
+    "diagnosis": "slices changes differences",
     "shapley": "breast_cancer which_algorithm any_model",
     "surrogates": "global_surrogate lime_table lime_text lime_image",
     "counterfactuals": "credit rent text anchors",

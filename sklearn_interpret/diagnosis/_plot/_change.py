@@ -245,7 +245,7 @@ class ChangeDisplay(Display):
         """Name of the mean, for an axis."""
         if self.show_loss:
             return f"Mean {loss_name(change.response_name)}"
-        self.response_name = change.response_name
+        self.response_name = loss_name(change.response_name)
         label = self._response_label(change.output_names, 0)
         return f"Mean {label[:1].lower()}{label[1:]}"
 
