@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.number_format import p_text
-from sklearn_interpret._plotting.axes import add_legend
+from sklearn_interpret._plotting.axes import add_legend, axes_inches
 from sklearn_interpret._plotting.colours import colours, ink, paper
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import literal, literal_lines, shorten
+from sklearn_interpret._plotting.labels import (
+    literal,
+    literal_lines,
+    shorten,
+    tick_positions,
+)
 from sklearn_interpret._plotting.ranked_bars import (
     BAR_HEIGHT,
     P_ROOM,
@@ -36,13 +41,15 @@ from sklearn_interpret._plotting.surfaces import (
 from sklearn_interpret.diagnosis._error_slices import ErrorSlice, ErrorSlices
 
 if TYPE_CHECKING:
-    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations import Condition
 
 _WIDTH = 7.2  # inches
 _LEGEND_HEIGHT = 0.4  # inches
 _CELL = 0.5  # inches of a cell of a heat map
+_TICK = 0.19  # inches from name to name
+_MOST_WIDTH = 5.2  # inches of all cells
 _AROUND = 1.8  # inches of labels and colour bar around it
 # Attributes of slices in the table of the display.
 _COLUMNS = (
@@ -336,15 +343,21 @@ class SliceLossDisplay(Display):
         shape = len(bins[0]), len(bins[1])
         owner = f"bins of {' and '.join(map(str, self.feature_names))}"
         means = check_numbers(self.means, "means", [shape], owner, finite=False)
-        width, height = (max(_CELL * n, 1.0) + _AROUND for n in shape)
+        cell = min(_CELL, _MOST_WIDTH / max(shape))
+        width, height = (max(cell * n, 1.0) + _AROUND for n in shape)
         ax = self._take_axes(ax, (width, height))
         bounds = [np.arange(0.0, n + 1) - 0.5 for n in shape]
         limits = colour_limits(means)
         self.mesh_ = draw_heat_map(ax, bounds[0], bounds[1], means, limits, mesh_kw)
         draw_empty_cells(ax, bounds[0], bounds[1], np.isnan(means))
         texts = [[literal(shorten(name, 14)) for name in names] for names in bins]
-        ax.set_xticks(range(shape[0]), texts[0], rotation=90, fontsize="small")
-        ax.set_yticks(range(shape[1]), texts[1], fontsize="small")
+        across, up = (
+            tick_positions(len(names), max(int(inches / _TICK), 2))
+            for names, inches in zip(bins, axes_inches(ax), strict=True)
+        )
+        style: Style = {"fontsize": "small"}
+        ax.set_xticks(across, [texts[0][i] for i in across], rotation=90, **style)
+        ax.set_yticks(up, [texts[1][i] for i in up], **style)
         ax.tick_params(length=0)
         ax.set_xlabel(literal_lines(self.feature_names[0]))
         if len(self.feature_names) > 1:
