@@ -16,6 +16,7 @@ from sklearn_interpret._model import progress
 from sklearn_interpret._model.progress import phases, progress_of, with_progress
 from sklearn_interpret.adversarial import FastGradientSign, MinimalPerturbation
 from sklearn_interpret.counterfactuals import AnchorsText, TextCounterfactual
+from sklearn_interpret.diagnosis import ChangeAttribution
 from sklearn_interpret.effects import ConditionalDependence
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance import PartialDependenceImportance
@@ -66,6 +67,7 @@ def instance(public_class, verbose):
 
 # Of small tables, these are a single call of the model or of LAPACK.
 START_AND_END = {
+    ChangeAttribution,
     ConditionalDependence,
     CoefficientInference,
     FastGradientSign,

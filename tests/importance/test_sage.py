@@ -275,7 +275,7 @@ def test_costs_are_announced(monkeypatch):
         (FOREST, LABELS, {"loss": "squared_error"}, "one of regressors; RandomF"),
         (LinearSVC(), LABELS, {}, "LinearSVC has no predict_proba"),
         (LinearRegression(), Y, {"loss": lambda y, p: 1.0}, "one number for each row"),
-        (FOREST, np.column_stack([LABELS] * 2), {}, "classifiers with one target"),
+        (FOREST, np.column_stack([LABELS] * 2), {}, "y has several targets"),
     ],
 )
 def test_bad_input(model, y, arguments, message):

@@ -80,7 +80,9 @@ class RowLoss:
             if len(classes) == 1:
                 targets = np.hstack([1 - targets, targets])
         else:
-            raise ValueError(f"loss={loss!r} takes classifiers with one target.")
+            raise ValueError(
+                f"y has several targets; loss={loss!r} takes classifiers with one."
+            )
         expected = targets.shape[1]
         if loss not in _OF_REGRESSORS and expected == 2:
             expected = 1  # that of the second class

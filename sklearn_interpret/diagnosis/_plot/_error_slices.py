@@ -14,10 +14,12 @@ from sklearn_interpret._plotting.axes import add_legend, axes_inches
 from sklearn_interpret._plotting.colours import colours, ink, paper
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
     literal,
     literal_lines,
     shorten,
     tick_positions,
+    wrap_name,
 )
 from sklearn_interpret._plotting.ranked_bars import (
     BAR_HEIGHT,
@@ -351,19 +353,24 @@ class SliceLossDisplay(Display):
         self.mesh_ = draw_heat_map(ax, bounds[0], bounds[1], means, limits, mesh_kw)
         draw_empty_cells(ax, bounds[0], bounds[1], np.isnan(means))
         texts = [[literal(shorten(name, 14)) for name in names] for names in bins]
+        inches = axes_inches(ax)
         across, up = (
-            tick_positions(len(names), max(int(inches / _TICK), 2))
-            for names, inches in zip(bins, axes_inches(ax), strict=True)
+            tick_positions(len(names), max(int(length / _TICK), 2))
+            for names, length in zip(bins, inches, strict=True)
         )
         style: Style = {"fontsize": "small"}
         ax.set_xticks(across, [texts[0][i] for i in across], rotation=90, **style)
         ax.set_yticks(up, [texts[1][i] for i in up], **style)
         ax.tick_params(length=0)
-        ax.set_xlabel(literal_lines(self.feature_names[0]))
-        if len(self.feature_names) > 1:
-            ax.set_ylabel(literal_lines(self.feature_names[1]))
+        labels = [
+            literal(shorten(name, max(int(length * CHARACTERS_PER_INCH), 12)))
+            for name, length in zip(self.feature_names, inches, strict=False)
+        ]
+        ax.set_xlabel(labels[0])
+        ax.set_ylabel("".join(labels[1:]))
         if self.title:
-            ax.set_title(literal_lines(self.title), fontsize="medium")
+            title = wrap_name(self.title, int(1.4 * inches[0] * CHARACTERS_PER_INCH))
+            ax.set_title(literal(title), fontsize="medium")
         self._draw_frame()
         label = f"mean {self.loss_name}"
         self.colour_bar_ = draw_colour_bar(ax, self.mesh_, literal(label))
