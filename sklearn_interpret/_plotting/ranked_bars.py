@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn_interpret._model.rows.number_format import column_texts
 from sklearn_interpret._plotting.axes import (
     Style,
+    add_legend,
     axes_inches,
     legend_columns,
     merge_styles,
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
     from matplotlib.text import Annotation
     from matplotlib.typing import ColorType
+
+    from sklearn_interpret._plotting.axes import Canvas
 
 # An array of floats, whose shape comments and docstrings say.
 _Array = NDArray[np.float64]
@@ -284,6 +287,31 @@ def make_pale(bars: BarContainer, mask: NDArray[np.bool_]) -> Rectangle | None:
     for patch in pale:
         patch.set_alpha(PALE)
     return pale[0] if pale else None
+
+
+def pvalue_legend(
+    canvas: Canvas,
+    bars: BarContainer,
+    is_small: NDArray[np.bool_],
+    level: float,
+    pvalue_name: str,
+    *,
+    mark: Any = None,
+    intervals: LineCollection | None = None,
+    note: str | None = None,
+) -> Legend | None:
+    """Legend of bars with p-values: marked below a level, pale above it.
+
+    `mark` is the handle of p-values below the level; by default a bar is.
+    """
+    entries: dict[str, Any] = {}
+    if is_small.any():
+        entries[f"{pvalue_name} < {level:g}"] = mark or bars.patches[is_small.argmax()]
+    if not is_small.all():
+        entries[f"{pvalue_name} ≥ {level:g}"] = bars.patches[is_small.argmin()]
+    if intervals is not None:
+        entries[f"{100 * (1 - level):.4g} % interval"] = intervals
+    return add_legend(canvas, list(entries.values()), list(entries), note)
 
 
 def label_ends(

@@ -58,7 +58,11 @@ def losses_of_rows(
     """Loss of each row, (n_rows,)."""
     responses = plain_responses(row_loss.response, rows)
     targets = row_loss.targets(y, responses.shape[1])
-    return row_loss(targets, responses[:, None])[:, 0]
+    losses = row_loss(targets, responses[:, None])[:, 0]
+    if not np.isfinite(losses).all():
+        first = np.flatnonzero(~np.isfinite(losses))[0]
+        raise ValueError(f"loss is {losses[first]} for row {first}: it must be finite.")
+    return losses
 
 
 def _held_out_losses(

@@ -216,6 +216,7 @@ def test_no_slice():
         (LogisticRegression(), {"loss": "squared_error"}, "is one of regressors"),
         (LinearSVC(), {}, "takes probabilities"),
         (LogisticRegression(), {"loss": lambda y, p: 0.0}, "one number for each row"),
+        (LogisticRegression(), {"loss": lambda y, p: y * np.nan}, "must be finite"),
         (LogisticRegression(), {"max_conditions": 4}, "max_conditions"),
     ],
 )

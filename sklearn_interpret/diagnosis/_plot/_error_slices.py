@@ -7,10 +7,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.number_format import p_text
-from sklearn_interpret._plotting.axes import add_legend, axes_inches
+from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import colours, ink, paper
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
@@ -31,6 +31,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     make_pale,
     name_pitch,
     name_rows,
+    pvalue_legend,
     row_height,
 )
 from sklearn_interpret._plotting.sources import check_numbers
@@ -43,7 +44,7 @@ from sklearn_interpret._plotting.surfaces import (
 from sklearn_interpret.diagnosis._error_slices import ErrorSlice, ErrorSlices
 
 if TYPE_CHECKING:
-    from sklearn_interpret._plotting.axes import Canvas, Style
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations import Condition
 
@@ -205,19 +206,15 @@ class ErrorSlicesDisplay(Display):
         label += "(rows that did not take part in the search)"
         ends = np.array([np.zeros(len(lengths)), lengths, low, high])
         finish_bars(self.ax_, ends, literal_lines(label), room=P_ROOM)
-        self.legend_ = self._draw_legend(canvas, pvalues < self.alpha)
+        self.legend_ = pvalue_legend(
+            canvas,
+            self.bars_,
+            pvalues < self.alpha,
+            self.alpha,
+            self.pvalue_name,
+            intervals=self.intervals_,
+        )
         return self
-
-    def _draw_legend(self, canvas: Canvas, is_small: NDArray[np.bool_]) -> Any:
-        """The legend of bars, pale bars and intervals."""
-        below, above = (f"{self.pvalue_name} {sign} {self.alpha:g}" for sign in "<≥")
-        entries: dict[str, Any] = {}
-        if is_small.any():
-            entries[below] = self.bars_.patches[is_small.argmax()]
-        if not is_small.all():
-            entries[above] = self.bars_.patches[is_small.argmin()]
-        entries[f"{100 * (1 - self.alpha):.4g} % interval"] = self.intervals_
-        return add_legend(canvas, list(entries.values()), list(entries), None)
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.

@@ -6,11 +6,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from sklearn_interpret._model.rows.number_format import number_beside, p_text
-from sklearn_interpret._plotting.axes import add_legend, has_side_room
+from sklearn_interpret._plotting.axes import has_side_room
 from sklearn_interpret._plotting.colours import colours, ink, paper
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import literal_lines, write_near
@@ -24,6 +24,7 @@ from sklearn_interpret._plotting.ranked_bars import (
     label_ends,
     make_pale,
     name_rows,
+    pvalue_legend,
     row_height,
 )
 from sklearn_interpret._plotting.sources import check_numbers
@@ -32,9 +33,7 @@ from sklearn_interpret.importance._conditional_importance_test import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.legend import Legend
-
-    from sklearn_interpret._plotting.axes import Canvas, Style
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 _WIDTH = 6.0  # inches of a figure without columns of scores
@@ -189,7 +188,16 @@ class ConditionalImportanceDisplay(Display):
         (self.ax_,) = canvas.main
         self._draw_bars(table, bar_kw)
         self.scores_ = self._write_scores(scores)
-        self.legend_ = self._draw_legend(canvas, table["selected"])
+        self.legend_ = pvalue_legend(
+            canvas,
+            self.bars_,
+            table["selected"],
+            self.alpha,
+            self.pvalue_name,
+            mark=self.marks_,
+            intervals=self.intervals_,
+            note=_SCORES_NOTE if self.scores_ else None,
+        )
         return self
 
     def _draw_bars(self, table: dict[str, Any], style: Style | None) -> None:
@@ -266,21 +274,6 @@ class ConditionalImportanceDisplay(Display):
                 anchor = (1, len(values) - row)
                 written.append(write_near(self.ax_, text, anchor, (right, 0), **number))
         return written
-
-    def _draw_legend(
-        self, canvas: Canvas, selected: NDArray[np.bool_]
-    ) -> Legend | None:
-        """The legend of marks, pale bars and intervals."""
-        below, above = (f"{self.pvalue_name} {sign} {self.alpha:g}" for sign in "<≥")
-        entries: dict[str, Any] = {}
-        if selected.any():
-            entries[below] = self.marks_
-        if not selected.all():
-            entries[above] = self.bars_.patches[selected.argmin()]
-        if self.intervals_ is not None:
-            entries[f"{100 * (1 - self.alpha):.4g} % interval"] = self.intervals_
-        note = _SCORES_NOTE if self.scores_ else None
-        return add_legend(canvas, list(entries.values()), list(entries), note)
 
     def to_frame(self) -> Any:
         """Results of all features, as a DataFrame.
