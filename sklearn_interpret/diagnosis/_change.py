@@ -34,9 +34,10 @@ class Change:
     low, high : ndarray of the shape of `values`
         Confidence intervals, of the level 1 - `alpha`.
     pvalues, adjusted_pvalues : ndarray of the shape of `values`
-        P-values of no contribution, and adjusted for the number of tests.
+        P-values of the hypothesis that the contribution is zero; the latter are
+        adjusted for the number of tests.
     old, new : float or ndarray of shape (n_outputs,)
-        Mean over the rows of each table.
+        Mean response, or loss, of the old and of the new rows.
     feature_names : sequence of str
         Names of the features and groups. The last entry of a change of a loss is
         "targets given features".
@@ -45,9 +46,9 @@ class Change:
     response_name : str, default="response"
         What the mean is of: "prediction", "probability", or the name of the loss.
     alpha : float, default=0.05
-        Share of the intervals that do not hold.
+        Intervals have the level 1 - `alpha`.
     loss : Change, default=None
-        The change of the mean loss, where there are targets.
+        The change of the mean loss, if both tables have targets.
 
     See Also
     --------

@@ -61,8 +61,8 @@ _MOST_LEVELS = 30
 class ErrorSlice:
     """Conditions, and the loss of the rows for which all of them hold.
 
-    The losses, their difference and the p-value come from one half of the rows. The
-    slice was found in the other half.
+    The losses, their difference and the p-value come from one half of the rows, the
+    conditions from the other half.
 
     Parameters
     ----------
@@ -73,18 +73,18 @@ class ErrorSlice:
     share : float
         Share of the rows of `fit`, by weight.
     n_tested : float
-        Number of rows in the slice of the half that tests it.
+        Number of rows in the slice, in the half that tests it.
     mean_loss, mean_loss_elsewhere : float
-        Mean loss of the rows of this half in the slice, and of its other rows.
+        In this half, mean loss of the rows in the slice, and of all other rows.
     difference : float
-        Difference of these means.
+        `mean_loss` less `mean_loss_elsewhere`.
     standard_error : float
         Standard error of the difference.
     low, high : float
         Confidence interval of the difference, of the level 1 - `alpha`.
     pvalue : float
-        P-value of no larger loss in the slice (no smaller one with
-        ``direction="better"``).
+        P-value of the hypothesis that the loss is not larger in the slice (not smaller
+        with ``direction="better"``).
     adjusted_pvalue : float
         P-value adjusted for the number of slices that were tested.
 
@@ -121,7 +121,7 @@ class ErrorSlice:
         return " and ".join(map(str, self.conditions))
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
-        """Whether all conditions hold for each of some rows.
+        """Whether all conditions hold for each row.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class ErrorSlice:
         Returns
         -------
         ndarray of shape (n_samples,), bool
-            True where they do.
+            True where all conditions hold.
         """
         rows = as_rows(X)
         return all_hold([self.conditions], rows, rows.n_rows)[0]
@@ -142,27 +142,28 @@ class ErrorSlice:
 class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
     """Slices of the rows in which the model is worse, or better, than elsewhere.
 
-    A slice is a box: one to three conditions on features that hold together. Numbers
+    A slice is the set of rows that meet one to three conditions on features. Numbers
     are binned at their quantiles, levels are ordered by their mean loss, and missing
-    values are a bin of their own. All boxes of bins are compared, by (mean loss in the
-    box - mean loss) x root of its number of rows / standard deviation of the losses.
+    values have a bin of their own. Slices of neighbouring bins are compared by (mean
+    loss in the slice - mean loss) / standard deviation of the losses, times the square
+    root of the number of rows in the slice.
 
-    The best of many thousand boxes has a large loss by chance. So the rows are divided
-    into two random halves. Slices that are found in one half are tested on the other
-    half, and the other way round. The p-values are adjusted for the number of tests.
+    The best of many thousand slices has a large loss by chance. Therefore, the rows are
+    divided into two random halves. Slices that are found in one half are tested on the
+    other half, and vice versa. The p-values are adjusted for the number of tests.
 
     Parameters
     ----------
     estimator : estimator
-        The predictor to inspect. The losses of a ``FrozenEstimator(model)`` are those
-        of the rows given to `fit`, which the model should not have been fitted on. The
-        losses of any other estimator are those of held-out rows: clones are fitted in
-        the folds of `cv`, and one on all rows.
+        The predictor to inspect. A ``FrozenEstimator(model)`` predicts the rows given
+        to `fit`, which should not be its training rows. Of any other estimator, clones
+        are fitted in the folds of `cv` and predict the held-out rows, and one clone is
+        fitted on all rows.
     loss : {"auto", "squared_error", "absolute_error", "log_loss", "brier", \
             "zero_one"} or callable, default="auto"
         Loss of each row. "auto" is the squared error of regressors and the log loss of
         classifiers. A callable ``loss(y, prediction)`` returns one number for each row;
-        predictions of classifiers are probabilities, if they have some.
+        predictions of classifiers are probabilities, if the classifier has them.
     direction : {"worse", "better"}, default="worse"
         Whether to find slices of larger or of smaller loss.
     max_conditions : int, default=2
@@ -171,17 +172,17 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
     n_slices : int, default=5
         Largest number of slices that each half finds, and largest number in `slices_`.
     min_samples : int or float, default=0.02
-        Least number, or share, of the rows of a half that a slice must have; at least
-        10 rows in any case.
+        Smallest number of rows of a slice in the half that searches, or its share of
+        this half. Never fewer than 10 rows.
     n_bins : int, default=None
         Largest number of bins of a feature's numbers. None is 20, and 10 for three
         conditions. Features of up to 30 levels have a bin for each level.
     cv : int, cross-validation splitter, iterable of splits, or None, default=None
-        Folds, as in :func:`~sklearn.model_selection.cross_val_predict`. Groups that are
-        given to `fit` are also kept together in one half.
+        Folds, as in :func:`~sklearn.model_selection.cross_val_predict`. Each group of
+        the `groups` given to `fit` is in one half only.
     correction : {"holm", "bh"} or None, default="holm"
-        Adjustment of the p-values: "holm" bounds the probability of any false slice,
-        "bh" the expected share of false ones among those of small p-values.
+        Adjustment of the p-values. "holm" bounds the probability of one or more false
+        slices, "bh" the expected share of false slices among those of small p-values.
     alpha : float, default=0.05
         Intervals have the level 1 - `alpha`.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
@@ -199,12 +200,12 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
     estimator_ : estimator
         The model that was fitted on all rows.
     slices_ : list of ErrorSlice
-        The slices, smallest p-values first. Of two slices that share more than half
-        of the rows of both together, the first is kept.
+        The slices, smallest p-values first. A slice is left out if it shares more than
+        half of its rows and of those of an earlier slice, both together.
     losses_ : ndarray of shape (n_samples,)
         Loss of each row; NaN for rows of weight zero, and for rows in no fold.
     mean_loss_ : float
-        Their mean.
+        Mean loss of the rows.
     loss_ : str or callable
         The loss.
     n_tests_ : int
@@ -228,12 +229,11 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
 
     Notes
     -----
-    The cost beyond the model's own is a table of sums for each pair of features (each
-    set of three with ``max_conditions=3``).
+    The costs are those of the model, and a table of sums for each pair of features
+    (each set of three with ``max_conditions=3``).
 
-    Half of the rows test each slice. What is found is a slice of the observed rows: a
-    larger loss there may come from noise in the targets, too few rows of training, or a
-    feature that the model lacks.
+    A larger loss in a slice may come from noise in the targets, too few training rows,
+    or a feature that the model lacks.
 
     References
     ----------

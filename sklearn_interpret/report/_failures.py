@@ -48,7 +48,7 @@ def failures(inspection: Inspection) -> SectionResult:
     worst = inspector.slices_[0]
     bars = ErrorSlicesDisplay.from_estimator(inspector)
     figures: list[Any] = [drawn(bars, f"Slices with a large {loss}")]
-    summary = f"No slice of the rows has a {loss} that is larger than chance explains."
+    summary = f"No slice was found with a {loss} larger than chance explains."
     if worst.adjusted_pvalue < inspector.alpha:
         around = SliceLossDisplay.from_estimator(inspector)
         figures.append(drawn(around, f"The {loss} around the first slice"))
@@ -63,8 +63,8 @@ def failures(inspection: Inspection) -> SectionResult:
         title = name.replace("_", " ")
         columns[title] = [getattr(part, name) for part in inspector.slices_]
     caption = (
-        "Held-out losses in slices, of the half of the rows that did not find the "
-        "slice; low and high: 95 % interval of the difference"
+        "Mean held-out losses in the half of the rows that did not find the slice; "
+        "low, high: 95 % interval of the difference of the means"
     )
     code = "ErrorSlicesDisplay.from_estimator(ErrorSlices(model).fit(X, y))"
     return SectionResult(summary, [*figures, Table(columns, caption)], code)
@@ -72,7 +72,7 @@ def failures(inspection: Inspection) -> SectionResult:
 
 @titled("Is the model worse in a part of the rows?", "table targets")
 def check_slices(inspection: Inspection) -> CheckResult:
-    """Loss of the clearest slice, relative to the loss elsewhere."""
+    """Loss of the slice with the smallest p-value, relative to the loss elsewhere."""
     inspector = _error_slices(inspection)
     if not inspector.slices_:
         raise NotApplicable("The rows are too few, or all losses are equal.")
@@ -80,12 +80,12 @@ def check_slices(inspection: Inspection) -> CheckResult:
     ratio = worst.mean_loss / max(worst.mean_loss_elsewhere, np.finfo(float).tiny)
     finding = (
         f"Where {worst} ({worst.share:.1%} of the rows), the held-out loss is "
-        f"{number_text(ratio)} times that elsewhere (adjusted p = "
+        f"{number_text(ratio)} times the loss elsewhere (adjusted p = "
         f"{worst.adjusted_pvalue:.2g})."
     )
     advice = (
-        "Look at these rows: they may have noisy targets, too few training rows, or "
-        "need a feature that is missing."
+        "Look at these rows: their targets may be noisy, the training rows may be too "
+        "few, or a feature may be missing."
     )
     warns = worst.adjusted_pvalue < _PVALUE and ratio > _LOSS_RATIO
     return CheckResult(ratio, _LOSS_RATIO, warns, finding, advice)
@@ -98,7 +98,7 @@ def _error_slices(inspection: Inspection) -> ErrorSlices:
         rows = rows.keep_columns(np.array(inspection.top_columns))
     losses = inspection.held_out_losses
     weights = inspection.sample.weights[inspection.held_out_positions]
-    # The losses are known: no model is asked.
+    # The losses are known: the predictions are not used.
     model = FrozenEstimator(DummyRegressor().fit(rows.native, losses))
     inspector = ErrorSlices(model, loss=_known_loss, random_state=inspection.seed)
     inspector.fit(rows.native, losses, sample_weight=weights)

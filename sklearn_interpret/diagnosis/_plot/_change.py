@@ -53,12 +53,12 @@ _OFFSET = 0.03  # from line to line over time, in distances from table to table
 
 @dataclass(eq=False, repr=False)
 class ChangeDisplay(Display):
-    """A change of the mean response, or loss, step by step, or of several over time.
+    """Steps of a change of the mean response or loss, or lines of several changes.
 
-    Of one change, the first step starts at the old mean, the last one ends at the new
-    mean, the largest steps come first. Of several, there is a line for each of the
-    features with the largest contributions. Thin lines are confidence intervals. Build
-    it with `from_estimator` or `from_change`.
+    One change is drawn as steps from the old to the new mean, the largest steps first.
+    Several changes are drawn as a line for each of the features with the largest
+    contributions. Thin lines are confidence intervals. Use `from_estimator` or
+    `from_change`.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ class ChangeDisplay(Display):
     ax_ : matplotlib Axes
         The axes drawn on.
     ups_, downs_ : PolyCollection
-        The steps up and down, of one change.
+        The steps up and down of one change.
     labels_ : list of Annotation
         The sizes of the steps.
     lines_ : list of Line2D
-        The lines of several changes, the total change last; of one change, lines at
+        For several changes, the lines, the total change last. For one change, lines at
         the old and the new mean.
     intervals_ : list of LineCollection
         The intervals.

@@ -84,17 +84,17 @@ def loss_name(loss: Any) -> str:
 class ErrorSlicesDisplay(Display):
     """Slices of large or small loss, as bars with intervals and p-values.
 
-    The length of a bar is the mean loss of the slice less the mean loss elsewhere, of
-    the rows that did not take part in finding it. Slices whose adjusted p-value is not
-    below `alpha` are pale. Build it with `from_estimator`, or from slices of your own.
+    The length of a bar is the mean loss in the slice less the mean loss elsewhere, over
+    the rows that did not take part in the search. Slices whose adjusted p-value is not
+    below `alpha` are pale. Use `from_estimator`, or pass slices of your own.
 
     Parameters
     ----------
     slices : sequence of ErrorSlice
         The slices.
     alpha : float, default=0.05
-        Slices with larger adjusted p-values are pale; the intervals have the level
-        1 - `alpha`.
+        Slices with adjusted p-values of at least `alpha` are pale; the intervals have
+        the level 1 - `alpha`.
     loss_name : str, default="loss"
         Name of the loss, for the axis.
     pvalue_name : str, default="adjusted p"
@@ -128,8 +128,9 @@ class ErrorSlicesDisplay(Display):
     >>> y = np.where(X[:, 0] > 0.8, 5.0, 1.0) * np.sin(40 * X[:, 1])
     >>> slices = ErrorSlices(LinearRegression(), random_state=0).fit(X, y)
     >>> display = ErrorSlicesDisplay.from_estimator(slices)
-    >>> len(display.bars_) == len(slices.slices_)
-    True
+    >>> display.to_frame()[["slice", "difference"]].head(1).round(1)
+            slice  difference
+    0  x0 > 0.798        13.4
     """
 
     _kinds = (ErrorSlices,)
@@ -235,8 +236,8 @@ class ErrorSlicesDisplay(Display):
 class SliceLossDisplay(Display):
     """Mean loss by the bins of one or two features, with a slice as a frame.
 
-    All rows of `fit` are drawn, those that found the slice among them. Of a slice with
-    three conditions, the rows are those for which the third one holds.
+    The means are over all rows of `fit`, including the half that found the slice. For a
+    slice with three conditions, they are over the rows for which the third one holds.
 
     Parameters
     ----------
