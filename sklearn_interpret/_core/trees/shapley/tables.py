@@ -118,9 +118,10 @@ class ProductRule:
         products = np.empty((n_points, n_leaves, 2**d))
         products[:, :, :1] = self.weights[:, None, None]
         for k in range(d):
-            n = 2**k
+            n_patterns = 2**k
             # Patterns without condition k come first, then these patterns with it.
-            without_k, with_k = products[:, :, :n], products[:, :, n : 2 * n]
+            without_k = products[:, :, :n_patterns]
+            with_k = products[:, :, n_patterns : 2 * n_patterns]
             np.multiply(without_k, self.on[:, k, :, None], out=with_k)
             without_k *= self.off[:, k, :, None]
         return self._gains(products, pattern_bits(np.arange(2**d)[None, :], d))
@@ -129,25 +130,25 @@ class ProductRule:
         self, products: NDArray[np.float64], met: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Gains from the weighted products of all factors: (n_points, n_leaves, m)."""
-        gained = self.gained[..., None]
+        gained_ratios = self.gained[..., None]
         # Ratio of the gain -z to the factor where the condition is not met.
-        missed = -1 / (1 - self.points[:, None, None, None])
+        missed_ratios = -1 / (1 - self.points[:, None, None, None])
         products = products[:, None]
         if self.order == 1:
             return np.where(
                 met,
-                total_of_points(products, gained),
-                total_of_points(products, missed),
+                total_of_points(products, gained_ratios),
+                total_of_points(products, missed_ratios),
             )
         pairs = np.array(terms(len(met), 2), dtype=np.intp)
         i, j = pairs.reshape(-1, 2).T
-        pair_gain = total_of_points(products, gained[:, i] * gained[:, j])
-        single_gain = total_of_points(products, gained * missed)
-        no_gain = total_of_points(products, missed**2)
-        first, second = met[i], met[j]
-        gains = np.where(second, single_gain[j], no_gain)
-        gains = np.where(first, single_gain[i], gains)
-        return np.where(first & second, pair_gain, gains)
+        pair_gain = total_of_points(products, gained_ratios[:, i] * gained_ratios[:, j])
+        single_gain = total_of_points(products, gained_ratios * missed_ratios)
+        no_gain = total_of_points(products, missed_ratios**2)
+        first_met, second_met = met[i], met[j]
+        gains = np.where(second_met, single_gain[j], no_gain)
+        gains = np.where(first_met, single_gain[i], gains)
+        return np.where(first_met & second_met, pair_gain, gains)
 
 
 @lru_cache(maxsize=128)
@@ -186,15 +187,15 @@ def comparison_matrix(d: int, order: int) -> NDArray[np.float64]:
     bits = (patterns[:, None] >> np.arange(d)) & 1
     gains = bits[None, :, :] - bits[:, None, :]
     n_gained, n_lost = (gains > 0).sum(axis=2), (gains < 0).sum(axis=2)
-    possible = (patterns[:, None] | patterns) == 2**d - 1
+    is_comparable = (patterns[:, None] | patterns) == 2**d - 1
     integrals = comparison_integrals(d, order)
     matrix = np.zeros((len(patterns), len(terms(d, order)), len(patterns)))
     for column, term in enumerate(terms(d, order)):
         term_gains = gains[:, :, list(term)]
-        background_row, row = np.nonzero(possible & term_gains.all(axis=2))
-        n_lost_here = (term_gains[background_row, row] < 0).sum(axis=1)
+        background_row, row = np.nonzero(is_comparable & term_gains.all(axis=2))
+        n_term_lost = (term_gains[background_row, row] < 0).sum(axis=1)
         matrix[background_row, column, row] = integrals[
-            n_lost_here, n_gained[background_row, row], n_lost[background_row, row]
+            n_term_lost, n_gained[background_row, row], n_lost[background_row, row]
         ]
     return matrix.reshape(len(patterns), -1)
 
@@ -224,8 +225,8 @@ def comparison_gains(
     there are few pairs of rows of which one meets all that the other fails.
     """
     with np.errstate(invalid="ignore"):  # some BLAS kernels raise the flag for nothing
-        clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
-    row, background_row = np.nonzero(clashes == 0)
+        n_clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
+    row, background_row = np.nonzero(n_clashes == 0)
     integrals = comparison_integrals(len(lost), order)
     n_lost, n_gained = lost.sum(axis=0)[row], gained.sum(axis=0)[background_row]
     weights = integrals[:, n_gained, n_lost] * shares[background_row]
@@ -242,8 +243,8 @@ def comparison_gains(
         n_term_gained = gained[i, background_row].astype(np.intp)
         n_term_gained += gained[j, background_row]
         pairs = np.flatnonzero(n_term_lost + n_term_gained == 2)
-        weight = np.choose(n_term_lost[pairs], [w[pairs] for w in weights])
-        gains[k] = np.bincount(row[pairs], weight, n_rows)
+        pair_weights = np.choose(n_term_lost[pairs], [w[pairs] for w in weights])
+        gains[k] = np.bincount(row[pairs], pair_weights, n_rows)
     return gains
 
 
