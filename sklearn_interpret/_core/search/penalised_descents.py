@@ -51,9 +51,9 @@ class _Moves(NamedTuple):
 def coordinate_search(
     origins: _Array,
     cells: tuple[NDArray[np.intp], _Array],
-    moved: Callable[[_Array, NDArray[np.intp], _Array, _Index], _Array],
+    move_points: Callable[[_Array, NDArray[np.intp], _Array, _Index], _Array],
     margins: Callable[[_Array, _Index], _Array],
-    price: Callable[[_Array, _Index], tuple[_Array, NDArray[np.intp]]],
+    price_points: Callable[[_Array, _Index], tuple[_Array, NDArray[np.intp]]],
     *,
     aim: float,
     most_changes: float,
@@ -70,13 +70,13 @@ def coordinate_search(
         Where the search begins.
     cells : (ndarray, ndarray)
         Columns and values of the moves, (n_moves,) each.
-    moved : callable
-        ``moved(values, columns, cells, rows)``: points with one cell each changed.
+    move_points : callable
+        ``move_points(values, columns, cells, rows)``: points, one cell each changed.
     margins : callable
         ``margins(values, rows)``: (k,).
-    price : callable
-        ``price(values, rows)``: costs (k,) and numbers (k,) of the changes since the
-        origins.
+    price_points : callable
+        ``price_points(values, rows)``: costs (k,) and numbers (k,) of the changes since
+        the origins.
     aim : float
         Margin to be reached.
     most_changes : int
@@ -104,9 +104,9 @@ def coordinate_search(
         n_steps += 1
         columns, new_values = moves.columns[active], moves.values[active]
         rows = np.repeat(active, columns.shape[1])
-        trials = moved(values[rows], columns.ravel(), new_values.ravel(), rows)
+        trials = move_points(values[rows], columns.ravel(), new_values.ravel(), rows)
         trial_costs, n_changed = (
-            array.reshape(columns.shape) for array in price(trials, rows)
+            array.reshape(columns.shape) for array in price_points(trials, rows)
         )
         trial_gaps = aim - margins(trials, rows).reshape(columns.shape)
         trial_gaps = np.maximum(trial_gaps, 0.0) ** 2
