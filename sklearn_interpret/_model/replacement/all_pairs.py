@@ -142,9 +142,9 @@ class MetricLoss(NamedTuple):
 class _PartnerSums(NamedTuple):
     """Sums of losses over all partners of rows, themselves too."""
 
-    members: list[MetricLoss]
+    metric_losses: list[MetricLoss]
     predictions: NDArray[np.float64]  # for the rows as they are, (n_rows, k)
-    sums: NDArray[np.float64]  # (n_players, n_members)
+    sums: NDArray[np.float64]  # (n_players, n_losses)
 
 
 @dataclass(frozen=True, eq=False)

@@ -168,7 +168,7 @@ class TreeCells:
             return {}
         column, feature, rank = np.array(thresholds).T
         grids = {j: self._grid_of_column(j) for j in np.unique(column).tolist()}
-        low, high = np.array([grids[j].ends for j in column.tolist()]).T
+        low, high = np.array([grids[j].end_positions for j in column.tolist()]).T
         lowest, highest = (
             self._codes_on_grids(grids, column, positions, feature)
             for positions in (low, high)
@@ -501,7 +501,7 @@ class _Grid:
     """
 
     dtype: Any  # a numpy type; None for integers
-    ends: tuple[int, int]  # the lowest and highest position
+    end_positions: tuple[int, int]  # the lowest and highest position
 
     @classmethod
     def of_floats(cls, dtype: Any) -> _Grid:
@@ -519,7 +519,7 @@ class _Grid:
 
     def positions(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
         """Nearest positions of numbers; the ends for those beyond."""
-        numbers = numbers.clip(*self.numbers(np.array(self.ends)))
+        numbers = numbers.clip(*self.numbers(np.array(self.end_positions)))
         if self.dtype is None:
             return np.rint(numbers).astype(np.int64)
         absolute = np.abs(numbers).astype(self.dtype).view(_INTEGERS[self.dtype])
