@@ -494,7 +494,7 @@ class LossTable(NamedTuple):
 
     bins: list[list[Condition]]  # of one or two features
     means: NDArray[np.float64]  # (n_bins, n_bins or 1), NaN without rows
-    ends: list[tuple[int, int]]  # first and last bin of the slice, by feature
+    bin_ranges: list[tuple[int, int]]  # first and last bin of the slice, by feature
 
 
 class _Candidate(NamedTuple):
@@ -502,7 +502,7 @@ class _Candidate(NamedTuple):
 
     conditions: tuple[Condition, ...]
     bins: list[list[Condition]]  # of each of its features
-    ends: list[tuple[int, int]]  # its first and last bin
+    bin_ranges: list[tuple[int, int]]  # its first and last bin
 
     def loss_table(
         self, rows: Rows, losses: NDArray[np.float64], weights: NDArray[np.float64]
@@ -520,7 +520,7 @@ class _Candidate(NamedTuple):
         means = np.divide(
             sums, totals, out=np.full(sums.shape, np.nan), where=totals > 0
         )
-        return LossTable(self.bins[:2], means, self.ends[:2])
+        return LossTable(self.bins[:2], means, self.bin_ranges[:2])
 
 
 @dataclass(frozen=True, eq=False)
