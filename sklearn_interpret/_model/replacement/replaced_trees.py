@@ -260,13 +260,13 @@ def _points_in_memory(
     Along joint points of several features, conditions begin and cease to hold many
     times. Each moved feature has points in each block: the same points, if it has few.
     """
-    n_joint_points = [
+    numbers_of_points = [
         moved.n_points
         for moved in moved_features
         if len(moved.features) > 1 and len(moved.shape) == 1
     ]
     most_points = max(_LEAST_POINTS, rows_in_memory(_BYTES_OF_STEPS * n_nodes))
-    n_blocks = max(1, -(-max(n_joint_points, default=0) // most_points))
+    n_blocks = max(1, -(-max(numbers_of_points, default=0) // most_points))
     if any(len(moved.shape) > 1 for moved in moved_features):
         n_blocks = 1
     for block in range(n_blocks):

@@ -333,8 +333,8 @@ def _likeliest_class(
 def _normalise(values: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
     """Responses clipped and scaled to probabilities, in the same order."""
     if n_classes == 2 and values.shape[1] == 1:
-        positive_class = np.clip(values, 0, 1)
-        return np.hstack([1 - positive_class, positive_class])
+        positive_proba = np.clip(values, 0, 1)
+        return np.hstack([1 - positive_proba, positive_proba])
     positive = np.maximum(values, 0)
     # Where no response is positive, the largest has all of the probability.
     none_positive = ~positive.any(axis=1)
