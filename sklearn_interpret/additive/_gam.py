@@ -341,7 +341,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
         name = type(self).__name__
         check = partial(_check_values, self.missing, name, passes.columns)
         observed: ObservedRows = passes.sum(
-            partial(ObservedRows.of_sample, check, self._labels_reader(), reader.needed)
+            partial(
+                ObservedRows.of_sample,
+                check,
+                self._labels_reader(),
+                reader.needed_columns,
+            )
         )
         if observed.n_rows < 2:
             raise ValueError(
@@ -488,7 +493,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         signs = resolve_keys(
             self.monotonic_cst, rows.names, named=rows.named, parameter="monotonic_cst"
         )
-        positions = [t.own_columns[0].position if t.is_curve else -1 for t in terms]
+        positions = [t.ordered_columns[0].position if t.is_curve else -1 for t in terms]
         for j, sign in signs.items():
             if isinstance(sign, bool) or sign not in (-1, 0, 1):
                 raise ValueError(
@@ -633,7 +638,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
             feature_names=self.term_names_.tolist(),
             output_names=labels[-1:] if is_single else labels,
             response_name=RESPONSES[self._link],
-            columns=[[c.position for c in term.own_columns] for term in self._terms],
+            columns=[
+                [c.position for c in term.ordered_columns] for term in self._terms
+            ],
             value_name="effect",
         )
 
@@ -662,7 +669,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
     def _term_position(self, term: int | str | tuple[Any, Any]) -> int:
         """Position of a term that is named as in `partial_effect`."""
         for i, name in enumerate(self.term_names_.tolist()):
-            columns = [column.position for column in self._terms[i].own_columns]
+            columns = [column.position for column in self._terms[i].ordered_columns]
             if term in (i, name, tuple(columns), self._names_of_features(i)):
                 return i
         raise ValueError(
@@ -672,7 +679,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     def _names_of_features(self, position: int) -> tuple[str, ...]:
         """Names of the features of the term at a position."""
-        columns = self._terms[position].own_columns
+        columns = self._terms[position].ordered_columns
         return tuple(self._names[column.position] for column in columns)
 
     def partial_effect(

@@ -42,24 +42,26 @@ class ObservedRows:
         cls,
         check: Callable[[Rows], None],
         read_labels: Callable[[NDArray[Any]], NDArray[Any]],
-        needed: set[ColumnKind],
+        needed_columns: set[ColumnKind],
         sample: Sample,
     ) -> ObservedRows:
         """The results for some rows, with summaries of the needed columns."""
         rows, weights = sample.rows, sample.weights
         check(rows)
         labels = read_labels(sample.y)
-        summaries = {key: Summary.of_column(rows, weights, *key) for key in needed}
+        summaries = {
+            key: Summary.of_column(rows, weights, *key) for key in needed_columns
+        }
         return cls(rows.n_rows, labels, summaries)
 
-    def __add__(self, second: ObservedRows) -> ObservedRows:
+    def __add__(self, other: ObservedRows) -> ObservedRows:
         """The results for the rows of both."""
         return ObservedRows(
-            self.n_rows + second.n_rows,
-            np.union1d(self.labels, second.labels),
+            self.n_rows + other.n_rows,
+            np.union1d(self.labels, other.labels),
             {
-                key: first + second.summaries[key]
-                for key, first in self.summaries.items()
+                key: summary + other.summaries[key]
+                for key, summary in self.summaries.items()
             },
         )
 
@@ -91,15 +93,15 @@ class Totals:
             ],
         )
 
-    def __add__(self, second: Totals) -> Totals:
+    def __add__(self, other: Totals) -> Totals:
         """The sums over the rows of both."""
-        extents = zip(self.extents, second.extents, strict=True)
+        extents = zip(self.extents, other.extents, strict=True)
         return Totals(
-            self.n_rows + second.n_rows,
-            self.weight + second.weight,
-            self.targets + second.targets,
-            self.offset + second.offset,
-            list(map(add, self.histograms, second.histograms)),
+            self.n_rows + other.n_rows,
+            self.weight + other.weight,
+            self.targets + other.targets,
+            self.offset + other.offset,
+            list(map(add, self.histograms, other.histograms)),
             [list(map(np.minimum, *pair)) for pair in extents],
         )
 
@@ -214,4 +216,4 @@ class MappedRows:
 
 def _apply_in_turn(functions: tuple[Callable[..., Any], ...], rows: Any) -> Any:
     """Result of functions that are applied to rows one after the other."""
-    return reduce(lambda map_rows, function: function(map_rows), functions, rows)
+    return reduce(lambda result, function: function(result), functions, rows)

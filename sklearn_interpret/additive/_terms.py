@@ -61,7 +61,7 @@ _FEW_PRODUCTS = 100
 # Most pairs that a search adds, to bound its time.
 _MOST_PAIRS = 30
 # Largest range of a column whose sums and differences are finite.
-_WIDEST = 1e280
+_MAX_RANGE = 1e280
 # Up to this number of distinct numbers, curves are straight lines between neighbours.
 # Chosen by hand: for more numbers, a smooth curve saves coefficients.
 _FEW_VALUES = 12
@@ -138,8 +138,10 @@ class Column:
             values = _as_numbers(rows, self.position)
             outside = (values < self.low) | (values > self.high)
             if extrapolation == "error" and outside.any():
-                ends = [values[outside][0], self.low, self.high]
-                value, low, high = map(entry_text, as_dates(ends, self.date_dtype))
+                value_and_range = [values[outside][0], self.low, self.high]
+                value, low, high = map(
+                    entry_text, as_dates(value_and_range, self.date_dtype)
+                )
                 raise ValueError(
                     f"The feature {name!r} has the value {value}, and "
                     f"extrapolation='error': fit saw {low} to {high}."
@@ -161,18 +163,18 @@ class Column:
         n_bins = round(2 / WIDE_GAP)
         scale = n_bins / max(self.high - self.low, 1e-300)
         bins = ((values - self.low) * scale).astype(np.intp)
-        ends = np.full((2, n_bins + 1), np.inf)
-        np.minimum.at(ends[0], bins, values)
-        np.minimum.at(ends[1], bins, -values)
-        return ends
+        extents = np.full((2, n_bins + 1), np.inf)
+        np.minimum.at(extents[0], bins, values)
+        np.minimum.at(extents[1], bins, -values)
+        return extents
 
     def with_gaps(self, extents: NDArray[np.float64]) -> Column:
         """The column with the wide gaps between its numbers."""
         smallest, negative = extents[:, np.isfinite(extents[0])]
         # A gap is between the largest number of a bin and the smallest of the next.
-        starts, ends = -negative[:-1], smallest[1:]
-        is_wide = ends - starts > WIDE_GAP * (self.high - self.low)
-        return replace(self, gaps=np.stack([starts, ends], axis=1)[is_wide])
+        gap_starts, gap_ends = -negative[:-1], smallest[1:]
+        is_wide = gap_ends - gap_starts > WIDE_GAP * (self.high - self.low)
+        return replace(self, gaps=np.stack([gap_starts, gap_ends], axis=1)[is_wide])
 
     def refuse_unknown(
         self, encoded: NDArray[np.float64], values: NDArray[Any], name: str
@@ -242,38 +244,40 @@ class Summary:
         # NaN is neither smallest nor largest.
         low, high = np.fmin.reduce(x), np.fmax.reduce(x)
         # Often some rows show that there are many values: not all need to be sorted.
-        are_few = _distinct_if_few(x[:2000]) is not None
-        distinct = _distinct_if_few(x) if are_few else None
+        has_few_values = _distinct_if_few(x[:2000]) is not None
+        distinct = _distinct_if_few(x) if has_few_values else None
         missing, center, spread = bool(np.isnan(x).any()), 0.0, 0.0
         if kind == "linear":
             center = np.average(x, weights=weights)
             # In units of the largest deviation, squares do not overflow.
-            reach = max(high - center, center - low) or 1.0
-            squares = ((x - center) / reach) ** 2
-            spread = reach * np.sqrt(np.average(squares, weights=weights))
+            largest_deviation = max(high - center, center - low) or 1.0
+            squares = ((x - center) / largest_deviation) ** 2
+            spread = largest_deviation * np.sqrt(np.average(squares, weights=weights))
         weight = weights.sum()
         return cls(None, None, low, high, missing, distinct, weight, center, spread)
 
-    def __add__(self, second: Summary) -> Summary:
+    def __add__(self, other: Summary) -> Summary:
         """The summary of the rows of both."""
         labels = declared = distinct = None
-        if self.labels is not None and second.labels is not None:
+        if self.labels is not None and other.labels is not None:
             labels_by_key = {
-                label_key(label): label for label in [*self.labels, *second.labels]
+                label_key(label): label for label in [*self.labels, *other.labels]
             }
             # Categories of different dtypes have no common order.
-            declared = self.declared if self.declared == second.declared else None
+            declared = self.declared if self.declared == other.declared else None
             labels = order_labels(list(labels_by_key.values()), declared)
-        if self.distinct is not None and second.distinct is not None:
-            both = np.concatenate([self.distinct, second.distinct])
-            distinct = _distinct_if_few(both)
-        low, high = np.fmin(self.low, second.low), np.fmax(self.high, second.high)
-        missing, weight = self.missing or second.missing, self.weight + second.weight
-        share, distance = second.weight / weight, second.center - self.center
+        if self.distinct is not None and other.distinct is not None:
+            values = np.concatenate([self.distinct, other.distinct])
+            distinct = _distinct_if_few(values)
+        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
+        missing, weight = self.missing or other.missing, self.weight + other.weight
+        share, distance = other.weight / weight, other.center - self.center
         center = self.center + share * distance
-        # Variances within both and between their means, as roots: squares may overflow.
-        terms = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * distance])
-        spread = np.hypot(np.hypot(*terms), np.sqrt(share) * second.spread)
+        # Variances within both and between the means, as roots: squares may overflow.
+        deviations = np.sqrt(1 - share) * np.array(
+            [self.spread, np.sqrt(share) * distance]
+        )
+        spread = np.hypot(np.hypot(*deviations), np.sqrt(share) * other.spread)
         return Summary(
             labels, declared, low, high, missing, distinct, weight, center, spread
         )
@@ -283,10 +287,11 @@ class Summary:
         low, high = self.low, self.high
         if np.isnan(low):
             raise ValueError(f"The feature {name!r} has missing values only.")
-        if low < high and not 1 / _WIDEST < high - low < _WIDEST:
+        if low < high and not 1 / _MAX_RANGE < high - low < _MAX_RANGE:
             raise ValueError(
                 f"The feature {name!r} has values from {low:g} to {high:g}; "
-                f"accepted are ranges from {1 / _WIDEST:g} to {_WIDEST:g}: rescale it."
+                f"accepted are ranges from {1 / _MAX_RANGE:g} to {_MAX_RANGE:g}: "
+                "rescale it."
             )
         values = None
         if self.distinct is not None and self.n_distinct <= _FEW_VALUES:
@@ -331,10 +336,10 @@ class FittedTerm:
 
     def name(self, names: NDArray[Any] | list[str]) -> str:
         """The name of the term, from the names of all columns."""
-        return ":".join(names[column.position] for column in self.own_columns)
+        return ":".join(names[column.position] for column in self.ordered_columns)
 
     @property
-    def own_columns(self) -> tuple[Column, ...]:
+    def ordered_columns(self) -> tuple[Column, ...]:
         """The columns in the order of the term's name: that of `by` comes second."""
         return self.columns[::-1] if self.kind == "by" else self.columns
 
@@ -348,11 +353,11 @@ class FittedTerm:
 
     def axes(self) -> list[NDArray[Any]]:
         """Values over the range of each column of the term."""
-        have_few = [column.labels or column.values for column in self.columns]
-        n_points = 100 if len(have_few) == 1 or any(have_few) else 30
+        few_values = [column.labels or column.values for column in self.columns]
+        n_points = 100 if len(few_values) == 1 or any(few_values) else 30
         return [
             np.array(column.grid(n_points), dtype=object if column.labels else None)
-            for column in self.own_columns
+            for column in self.ordered_columns
         ]
 
     def grid(self) -> NDArray[Any]:
@@ -375,7 +380,7 @@ class FittedTerm:
             )
         columns = []
         for column, column_values in zip(
-            self.own_columns, np.atleast_2d(values.T), strict=True
+            self.ordered_columns, np.atleast_2d(values.T), strict=True
         ):
             columns.append(column.encode(column_values))
             if handle_unknown == "error":
@@ -442,8 +447,12 @@ class TermReader:
         if parameters.offset is not None:
             self.offset = self._resolve_feature(parameters.offset, "offset")
         self.entries = self._resolve_entries()
-        singles = {entry[0]: kind for entry, kind in self.entries if len(entry) == 1}
-        self.kinds = {j: self._own_kind(j, kind) for j, kind in singles.items()}
+        single_kinds = {
+            entry[0]: kind for entry, kind in self.entries if len(entry) == 1
+        }
+        self.kinds = {
+            j: self._kind_of_feature(j, kind) for j, kind in single_kinds.items()
+        }
         self._by = {
             j: self._resolve_feature(feature, "by")
             for j, feature in self._resolve_keys("by").items()
@@ -520,7 +529,7 @@ class TermReader:
                 )
         return entries
 
-    def _own_kind(self, j: int, kind: str = "auto") -> str:
+    def _kind_of_feature(self, j: int, kind: str = "auto") -> str:
         """The kind of a column's own term; "auto" is decided by its dtype."""
         if kind != "auto":
             return kind
@@ -530,13 +539,13 @@ class TermReader:
         n_splines = self.parameters.n_splines
         if not isinstance(n_splines, Mapping):
             return {}
-        numbers = {
+        n_splines_by_entry = {
             self._resolve_entry(key, "n_splines"): n for key, n in n_splines.items()
         }
-        for n in numbers.values():
+        for n in n_splines_by_entry.values():
             if not isinstance(n, Integral) or n < 4:
                 raise ValueError(f"n_splines has the number {n!r}; it takes 4 or more.")
-        return numbers
+        return n_splines_by_entry
 
     def _check_keys(self) -> None:
         """Refuse entries of parameters for features whose terms do not take them."""
@@ -576,7 +585,7 @@ class TermReader:
         """Columns of a term in the order of its bases, each with the kind."""
         if len(entry) == 2:
             # Surfaces need bases that contain the constant.
-            kinds = [self.kinds.get(j) or self._own_kind(j) for j in entry]
+            kinds = [self.kinds.get(j) or self._kind_of_feature(j) for j in entry]
             kinds = ["spline" if kind == "linear" else kind for kind in kinds]
             return list(zip(entry, kinds, strict=True))
         (j,) = entry
@@ -584,7 +593,7 @@ class TermReader:
         if j not in self._by:
             return columns
         by = self._by[j]
-        kind = self.kinds.get(by) or self._own_kind(by)
+        kind = self.kinds.get(by) or self._kind_of_feature(by)
         return [(by, kind if kind == "category" else "linear"), *columns]
 
     @property
@@ -613,13 +622,15 @@ class TermReader:
         Terms with, or of, a feature of a pair, or of `by`, stay.
         """
         paired = {j for pair in self.pairs for j in pair}
-        free = [k for k in ranking if not paired.intersection(self.entries[k][0])]
-        surplus = set(free[-self.n_surplus_terms :])
-        self.left_out = {self.entries[k][0][0] for k in surplus}
+        removable = [k for k in ranking if not paired.intersection(self.entries[k][0])]
+        surplus_entries = set(removable[-self.n_surplus_terms :])
+        self.left_out = {self.entries[k][0][0] for k in surplus_entries}
         self.kinds = {
             j: kind for j, kind in self.kinds.items() if j not in self.left_out
         }
-        self.entries = [e for k, e in enumerate(self.entries) if k not in surplus]
+        self.entries = [
+            entry for k, entry in enumerate(self.entries) if k not in surplus_entries
+        ]
 
     @property
     def is_search(self) -> bool:
@@ -652,7 +663,7 @@ class TermReader:
         return PairSearch(terms, groups)
 
     @property
-    def needed(self) -> set[ColumnKind]:
+    def needed_columns(self) -> set[ColumnKind]:
         """Columns of all terms, each with the kind that it is read for."""
         return {key for entry, _ in self.entries for key in self._columns_of(entry)}
 
@@ -660,7 +671,7 @@ class TermReader:
     def columns(self) -> list[int]:
         """Increasing positions of the columns that are read."""
         offset = [] if self.offset is None else [self.offset]
-        return sorted({*offset, *(j for j, _ in self.needed)})
+        return sorted({*offset, *(j for j, _ in self.needed_columns)})
 
     def terms(
         self, summaries: dict[ColumnKind, Summary], sample: Sample
@@ -709,9 +720,13 @@ class TermReader:
                 bins.append(Bins(bases[-1], distinct))
         j = entry[0]
         if len(entry) == 2:
-            first, second = (j in self.kinds and j not in self._by for j in entry)
+            has_first, has_second = (
+                j in self.kinds and j not in self._by for j in entry
+            )
             term = tensor_term(
-                (bases[0], bases[1]), has_main=(first, second), shrinkage=shrinkage
+                (bases[0], bases[1]),
+                has_main=(has_first, has_second),
+                shrinkage=shrinkage,
             )
             return FittedTerm(tuple(columns), "tensor", term), bins
         if j in self._by:
@@ -788,10 +803,12 @@ class TermReader:
             for j, kind in self._columns_of(entry):
                 if kind == "spline":
                     n_splines = self._n_splines_of(entry, (j, kind), summaries)
-                    numbers = [n_splines]
+                    numbers_of_splines = [n_splines]
                     if self.is_search:  # in a pair, a column may have fewer splines
-                        numbers += range(_MOST_SPLINES_OF_PAIR, n_splines)
-                    shares = np.concatenate(list(map(_shares_below_breaks, numbers)))
+                        numbers_of_splines += range(_MOST_SPLINES_OF_PAIR, n_splines)
+                    shares = np.concatenate(
+                        list(map(_shares_below_breaks, numbers_of_splines))
+                    )
                     quantiles[j] = np.union1d(quantiles.get(j, ()), shares)
         return quantiles
 

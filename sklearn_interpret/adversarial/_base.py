@@ -105,10 +105,10 @@ class BaseAttack(BaseRowSearch):
         if not isinstance(response.classes, np.ndarray):
             check_has_classes(model)
             raise ValueError("Attacks need a model of one set of classes.")
-        wanted: Any = None
+        target_position: Any = None
         if target is not None:
-            wanted = make_response(model, methods, target).target
-        return TargetOutcome(model, response, wanted=wanted)
+            target_position = make_response(model, methods, target).target
+        return TargetOutcome(model, response, wanted=target_position)
 
     def _make_actionability(
         self, rows: Rows, weights: NDArray[np.float64]
@@ -145,7 +145,11 @@ class BaseAttack(BaseRowSearch):
         else:
             bounds = _bounds_by_column(self.bounds, rows.n_columns)
             # Numbers are no bounds of dates, which stay within the data.
-            bounds = {j: ends for j, ends in bounds.items() if rows.dates(j) is None}
+            bounds = {
+                j: bound_pair
+                for j, bound_pair in bounds.items()
+                if rows.dates(j) is None
+            }
         for j, limits in bounds.items():
             if j in ranges:
                 ranges[j] = checked_limits(limits, rows, j, "bounds")
@@ -345,27 +349,27 @@ class BaseAttack(BaseRowSearch):
             is_right = labels == column_or_1d(y)
 
         if self._budget is None:
-            lost_at = self._losing_distances(problem)
+            losing_distances = self._losing_distances(problem)
             if sizes is None:
-                distances = lost_at[is_right & np.isfinite(lost_at)]
+                distances = losing_distances[is_right & np.isfinite(losing_distances)]
                 sizes = np.unique(np.append(distances, 0.0)).tolist()
             limits = [np.finfo(float).max if size is None else size for size in sizes]
-            withstood = [is_right & (lost_at > limit) for limit in limits]
+            masks = [is_right & (losing_distances > limit) for limit in limits]
         else:
             if sizes is None:
                 sizes = self._default_sizes(self._budget).tolist()
-            withstood = self._withstanding_rows(problem, is_right, sizes)
+            masks = self._withstanding_rows(problem, is_right, sizes)
         weights = None
         if sample_weight is not None:
             weights = check_sample_weight(sample_weight, is_right)
-        scores = [np.average(mask, weights=weights) for mask in withstood]
+        scores = [np.average(mask, weights=weights) for mask in masks]
         return sizes, np.array(scores)
 
     def _losing_distances(self, problem: SearchProblem) -> NDArray[np.float64]:
         """Distance of the row that a search finds for each row; infinite if none is."""
         index, values = np.arange(problem.rows.n_rows), self._attack_all(problem).values
-        lost = problem.holds(values, index) & ~problem.fulfilled
-        return np.where(lost, problem.distances(values, index), np.inf)
+        is_lost = problem.holds(values, index) & ~problem.fulfilled
+        return np.where(is_lost, problem.distances(values, index), np.inf)
 
     def _withstanding_rows(
         self,
@@ -429,12 +433,16 @@ class Budget:
         self.norm = self.actionability.norm
         self.origins = problem.values[index]
         limits = self.actionability.limits(self.origins)
-        ends = [(limit - self.origins) * self.actionability.costs for limit in limits]
+        step_limits = [
+            (limit - self.origins) * self.actionability.costs for limit in limits
+        ]
         lowest, highest = self.actionability.permitted_limits(self.origins)
         outside = np.maximum(lowest - self.origins, self.origins - highest)
         # Missing entries stay, and numbers that lie too far outside of their bounds.
-        stays = ~(outside * self.actionability.costs <= self.epsilon)
-        self.low, self.high = (np.where(stays, 0, end) for end in ends)
+        is_fixed = ~(outside * self.actionability.costs <= self.epsilon)
+        self.low, self.high = (
+            np.where(is_fixed, 0, step_limit) for step_limit in step_limits
+        )
 
     def take(self, index: NDArray[np.intp]) -> Budget:
         """The budget of some of the rows."""
@@ -455,40 +463,40 @@ class Budget:
 
     def rows_after(self, steps: NDArray[np.float64]) -> NDArray[np.float64]:
         """Encoded rows after some steps, in the ball, with values of their columns."""
-        moved = steps / self.actionability.costs
-        moved = np.where(self.actionability.integer, np.trunc(moved), moved)
-        values = np.where(moved == 0, self.origins, self.origins + moved)
+        changes = steps / self.actionability.costs
+        changes = np.where(self.actionability.integer, np.trunc(changes), changes)
+        values = np.where(changes == 0, self.origins, self.origins + changes)
         low, high = self.actionability.permitted_limits(self.origins)
         # Cells that start outside of their bounds stay if the step does not reach them:
         # the projection below would lengthen the step.
-        stays_outside = (values < low) & (self.origins < low)
-        stays_outside |= (values > high) & (self.origins > high)
-        values = np.where(stays_outside, self.origins, values)
+        remains_outside = (values < low) & (self.origins < low)
+        remains_outside |= (values > high) & (self.origins > high)
+        values = np.where(remains_outside, self.origins, values)
         values = self.actionability.projected(values, self.origins)
         if np.isfinite(self.epsilon):
-            self._return_to_ball(values, np.abs(moved))
+            self._return_to_ball(values, np.abs(changes))
         return values
 
     def _return_to_ball(
-        self, values: NDArray[np.float64], moved: NDArray[np.float64]
+        self, values: NDArray[np.float64], largest_moves: NDArray[np.float64]
     ) -> None:
         """Move rows that rounding took out of the ball back, by the smallest moves."""
         remaining = np.arange(len(values))
         while True:
-            origins, reached = self.origins[remaining], values[remaining]
-            outside = self.actionability.distances(reached, origins) > self.epsilon
+            origins, moved_rows = self.origins[remaining], values[remaining]
+            outside = self.actionability.distances(moved_rows, origins) > self.epsilon
             if not outside.any():
                 return
             remaining = remaining[outside]
-            origins, reached = origins[outside], reached[outside]
-            distance = np.abs(reached - origins)
-            moves_back = distance > moved[remaining]
+            origins, moved_rows = origins[outside], moved_rows[outside]
+            distance = np.abs(moved_rows - origins)
+            moves_back = distance > largest_moves[remaining]
             # If no cell was rounded up, the norm was: real numbers move back first.
             real_numbers = (distance > 0) & ~self.actionability.integer
             for candidates in (real_numbers, distance > 0):
                 moves_back |= candidates & ~moves_back.any(axis=1, keepdims=True)
-            nearer = self.actionability.step_nearer(reached, origins)
-            values[remaining] = np.where(moves_back, nearer, reached)
+            nearer = self.actionability.step_nearer(moved_rows, origins)
+            values[remaining] = np.where(moves_back, nearer, moved_rows)
 
 
 class BaseGradientAttack(BaseAttack):
@@ -520,40 +528,42 @@ class BaseGradientAttack(BaseAttack):
         The model is asked where margins are not linear and there are several rivals.
         """
         rivals = self._margins.rivals(budget.problem, budget.index)
-        n, m = rivals.shape  # rows, and rivals of each row
+        n_rows, n_rivals = rivals.shape  # rows, and rivals of each row
         # The rivals of a row follow each other.
-        rival_budget = budget.take(np.arange(n).repeat(m))
+        rival_budget = budget.take(np.arange(n_rows).repeat(n_rivals))
         points = budget.problem, rival_budget.origins, rival_budget.index
         slopes = self._margins.slopes(*points, rivals.ravel())
         steps = farthest(
             slopes, rival_budget.low, rival_budget.high, budget.epsilon, budget.norm
         )
-        best, rows = np.zeros(n, dtype=np.intp), np.arange(n)
-        if m > 1 and self._is_linear:
+        best, rows = np.zeros(n_rows, dtype=np.intp), np.arange(n_rows)
+        if n_rivals > 1 and self._is_linear:
             scores = budget.problem.originals.scores[budget.index]
             answers = budget.problem.classes[budget.index]
             margins = self._margins.margins_of_scores(scores, answers)
-            gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
+            gains = np.einsum("ij,ij->i", slopes, steps).reshape(n_rows, n_rivals)
             best = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
-        elif m > 1:
-            best = self._best_rows(rival_budget, rival_budget.rows_after(steps), m)
-        values = budget.rows_after(steps.reshape(n, m, -1)[rows, best])
+        elif n_rivals > 1:
+            best = self._best_rows(
+                rival_budget, rival_budget.rows_after(steps), n_rivals
+            )
+        values = budget.rows_after(steps.reshape(n_rows, n_rivals, -1)[rows, best])
         return values, rivals[rows, best]
 
     def _best_rows(
-        self, budget: Budget, values: NDArray[np.float64], number: int
+        self, budget: Budget, values: NDArray[np.float64], n_candidates: int
     ) -> NDArray[np.intp]:
-        """Position of the best of `number` rows for each attacked row.
+        """Position of the best of `n_candidates` rows for each attacked row.
 
         Rows that satisfy the target come first, then rows with the largest margin.
         """
         problem, index = budget.problem, budget.index
-        holds = problem.holds(values, index).reshape(-1, number)
+        holds = problem.holds(values, index).reshape(-1, n_candidates)
         margins = self._margins.margins_at(problem, values, index)[1].reshape(
-            -1, number
+            -1, n_candidates
         )
-        any_holds = holds.any(axis=1, keepdims=True)
-        return np.where(holds == any_holds, margins, -np.inf).argmax(axis=1)
+        row_holds = holds.any(axis=1, keepdims=True)
+        return np.where(holds == row_holds, margins, -np.inf).argmax(axis=1)
 
     def _why_failed(self) -> str:
         return f"no row that reaches the target was found within epsilon={self.epsilon}"
@@ -573,10 +583,12 @@ def _bounds_by_column(
             "each feature, or a dict of such pairs by feature."
         )
     try:
-        ends = [np.broadcast_to(np.asarray(end, float), n_columns) for end in bounds]
+        limits = [
+            np.broadcast_to(np.asarray(limit, float), n_columns) for limit in bounds
+        ]
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"bounds={bounds!r} must hold numbers, or one for each of {n_columns} "
             "features."
         ) from error
-    return {j: (float(ends[0][j]), float(ends[1][j])) for j in range(n_columns)}
+    return {j: (float(limits[0][j]), float(limits[1][j])) for j in range(n_columns)}

@@ -324,9 +324,9 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         self.loss_ = row_loss.loss
         self.losses_ = np.full(self._fit_input.X.shape[0], np.nan)
         self.losses_[sample.index] = losses_of_sample(self, sample, row_loss)
-        is_known = ~np.isnan(self.losses_[sample.index])
-        index, weights = sample.index[is_known], sample.weights[is_known]
-        rows = sample.rows.take(np.flatnonzero(is_known))
+        has_loss = ~np.isnan(self.losses_[sample.index])
+        index, weights = sample.index[has_loss], sample.weights[has_loss]
+        rows = sample.rows.take(np.flatnonzero(has_loss))
         losses = self.losses_[index]
         self.mean_loss_ = float(np.average(losses, weights=weights))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -340,28 +340,34 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
             self._limits,
         )
         tasks = [(search, half) for half in (is_first_half, ~is_first_half)]
-        found, tests = [], []
+        found_slices, test_masks = [], []
         candidates = run(_Search.candidates, tasks, n_jobs=self.n_jobs)
-        for (_, half), found_in_half in zip(tasks, candidates, strict=True):
-            found += found_in_half
-            tests += [~half] * len(found_in_half)
-        holds = all_hold([each.conditions for each in found], rows, rows.n_rows)
+        for (_, half), slices_in_half in zip(tasks, candidates, strict=True):
+            found_slices += slices_in_half
+            test_masks += [~half] * len(slices_in_half)
+        holds = all_hold(
+            [candidate.conditions for candidate in found_slices], rows, rows.n_rows
+        )
         results = [
-            mean_difference(sign * losses[test], weights[test], mask[test], rng)
-            for mask, test in zip(holds, tests, strict=True)
+            mean_difference(
+                sign * losses[test_mask], weights[test_mask], mask[test_mask], rng
+            )
+            for mask, test_mask in zip(holds, test_masks, strict=True)
         ]
-        self.n_tests_ = len(found)
+        self.n_tests_ = len(found_slices)
         pvalues = np.array([result.pvalue for result in results])
-        adjusted = adjusted_pvalues(pvalues, self.correction) if found else pvalues
+        adjusted = (
+            adjusted_pvalues(pvalues, self.correction) if found_slices else pvalues
+        )
         differences = np.array([result.difference for result in results])
         order = np.lexsort([-differences, pvalues])
         self.slices_, self._loss_tables = [], []
-        for i in self._apart(order, holds, weights):
+        for i in self._drop_overlapping(order, holds, weights):
             n_rows = weights[holds[i]].sum()
-            n_tested = weights[holds[i] & tests[i]].sum()
+            n_tested = weights[holds[i] & test_masks[i]].sum()
             self.slices_.append(
                 ErrorSlice(
-                    found[i].conditions,
+                    found_slices[i].conditions,
                     n_rows=float(n_rows),
                     share=float(n_rows / weights.sum()),
                     n_tested=float(n_tested),
@@ -369,7 +375,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
                     adjusted_pvalue=float(adjusted[i]),
                 )
             )
-            self._loss_tables.append(found[i].loss_table(rows, losses, weights))
+            self._loss_tables.append(found_slices[i].loss_table(rows, losses, weights))
 
     @property
     def _limits(self) -> _Limits:
@@ -386,22 +392,22 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         _, codes = np.unique(labels, return_inverse=True)
         return (rng.permutation(codes.max() + 1) % 2 == 0)[codes]
 
-    def _apart(
+    def _drop_overlapping(
         self,
         order: NDArray[np.intp],
         holds: NDArray[np.bool_],
         weights: NDArray[np.float64],
     ) -> list[int]:
         """The first slices of an order that share at most half of their rows."""
-        chosen: list[int] = []
+        selected: list[int] = []
         for i in order.tolist():
             shares = [
                 weights @ (holds[i] & holds[j]) / (weights @ (holds[i] | holds[j]))
-                for j in chosen
+                for j in selected
             ]
             if all(share <= MOST_SHARED for share in shares):
-                chosen.append(i)
-        return chosen[: self.n_slices]
+                selected.append(i)
+        return selected[: self.n_slices]
 
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -419,7 +425,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        rules = [part.conditions for part in self.slices_]
+        rules = [error_slice.conditions for error_slice in self.slices_]
         return all_hold(rules, rows, rows.n_rows).T.astype(np.float64)
 
     def get_feature_names_out(
@@ -443,9 +449,9 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
             [
                 " and ".join(
                     replace(condition, name=names[condition.feature]).to_text()
-                    for condition in part.conditions
+                    for condition in error_slice.conditions
                 )
-                for part in self.slices_
+                for error_slice in self.slices_
             ],
             dtype=object,
         )
@@ -454,9 +460,10 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         """A line for each slice: "slice" has the conditions, the other columns are
         the attributes of :class:`ErrorSlice`.
         """
-        names = [each.name for each in fields(ErrorSlice)[1:]]
+        names = [attribute.name for attribute in fields(ErrorSlice)[1:]]
         columns = {
-            name: [getattr(part, name) for part in self.slices_] for name in names
+            name: [getattr(error_slice, name) for error_slice in self.slices_]
+            for name in names
         }
         return [{"slice": list(map(str, self.slices_)), **columns}]
 
@@ -487,7 +494,7 @@ class LossTable(NamedTuple):
 
     bins: list[list[Condition]]  # of one or two features
     means: NDArray[np.float64]  # (n_bins, n_bins or 1), NaN without rows
-    ends: list[tuple[int, int]]  # first and last bin of the slice, by feature
+    bin_ranges: list[tuple[int, int]]  # first and last bin of the slice, by feature
 
 
 class _Candidate(NamedTuple):
@@ -495,25 +502,25 @@ class _Candidate(NamedTuple):
 
     conditions: tuple[Condition, ...]
     bins: list[list[Condition]]  # of each of its features
-    ends: list[tuple[int, int]]  # its first and last bin
+    bin_ranges: list[tuple[int, int]]  # its first and last bin
 
     def loss_table(
         self, rows: Rows, losses: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> LossTable:
         """Mean losses of rows by bins."""
-        if further := [self.conditions[2:]] * (len(self.conditions) > 2):
-            weights = weights * all_hold(further, rows, rows.n_rows)[0]
-        first, *second = (
-            all_hold([(each,) for each in bins], rows, rows.n_rows)
+        if further_conditions := [self.conditions[2:]] * (len(self.conditions) > 2):
+            weights = weights * all_hold(further_conditions, rows, rows.n_rows)[0]
+        first_flags, *second_flags = (
+            all_hold([(condition,) for condition in bins], rows, rows.n_rows)
             for bins in self.bins[:2]
         )
-        columns = second[0] if second else np.ones((1, rows.n_rows))
-        sums = (first * (weights * losses)) @ columns.T
-        totals = (first * weights) @ columns.T
+        columns = second_flags[0] if second_flags else np.ones((1, rows.n_rows))
+        sums = (first_flags * (weights * losses)) @ columns.T
+        totals = (first_flags * weights) @ columns.T
         means = np.divide(
             sums, totals, out=np.full(sums.shape, np.nan), where=totals > 0
         )
-        return LossTable(self.bins[:2], means, self.ends[:2])
+        return LossTable(self.bins[:2], means, self.bin_ranges[:2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -530,27 +537,27 @@ class _Search:
         values, weights = self.values[half], self.weights[half]
         codes = self.space.table.codes[:, half]
         table = OrderedTable.of_codes(self.space, codes, values, weights)
-        lasts = [self._last_ranks(table, j, weights) for j in range(len(codes))]
+        last_ranks = [self._last_ranks(table, j, weights) for j in range(len(codes))]
         # A missing value has a larger rank than all others, and so the next bin.
         bins = np.stack(
             [
                 np.searchsorted(last, ranks)
-                for last, ranks in zip(lasts, table.ranks, strict=True)
+                for last, ranks in zip(last_ranks, table.ranks, strict=True)
             ]
         )
-        n_known = np.array([len(last) for last in lasts])
-        limits, total = self.limits, weights.sum()
-        least = limits.min_samples * (
-            1 if isinstance(limits.min_samples, Integral) else total
+        n_value_bins = np.array([len(last) for last in last_ranks])
+        limits, total_weight = self.limits, weights.sum()
+        min_weight = limits.min_samples * (
+            1 if isinstance(limits.min_samples, Integral) else total_weight
         )
-        boxes = BinnedRows(bins, n_known, values, weights).best_boxes(
+        boxes = BinnedRows(bins, n_value_bins, values, weights).best_boxes(
             limits.n_slices,
             limits.max_conditions,
-            max(least, _FEWEST_ROWS * min(total / len(weights), 1)),
+            max(min_weight, _FEWEST_ROWS * min(total_weight / len(weights), 1)),
         )
 
         def condition(j: int, first: int, last: int) -> Condition:
-            ranks = _ranks_of_bins(lasts[j], first, last)
+            ranks = _ranks_of_bins(last_ranks[j], first, last)
             return table.conditions((RankInterval(j, *ranks),))[0]
 
         return [
@@ -569,23 +576,25 @@ class _Search:
         self, table: OrderedTable, j: int, weights: NDArray[np.float64]
     ) -> NDArray[np.intp]:
         """The largest rank of each bin of a column's known values."""
-        n_known, ranks = int(table.n_known[j]), table.ranks[j].astype(np.intp)
+        n_values, ranks = int(table.n_known[j]), table.ranks[j].astype(np.intp)
         n_bins = self.limits.n_bins
         if self.space.nominal[j]:
             n_bins = max(n_bins, _MOST_LEVELS)
-        if n_known <= n_bins:
-            return np.arange(n_known)
-        is_known = ranks < n_known
-        sums: NDArray[Any] = np.bincount(ranks[is_known], weights[is_known], n_known)
+        if n_values <= n_bins:
+            return np.arange(n_values)
+        has_value = ranks < n_values
+        sums: NDArray[Any] = np.bincount(ranks[has_value], weights[has_value], n_values)
         return np.array([last for _, last in quantile_bins(sums, n_bins)])
 
 
-def _ranks_of_bins(lasts: NDArray[np.intp], first: int, last: int) -> tuple[int, int]:
+def _ranks_of_bins(
+    last_ranks: NDArray[np.intp], first: int, last: int
+) -> tuple[int, int]:
     """First and last rank of an interval of bins; the one after all is missing."""
-    if first == len(lasts):
-        missing = int(lasts[-1]) + 1 if len(lasts) else 0
+    if first == len(last_ranks):
+        missing = int(last_ranks[-1]) + 1 if len(last_ranks) else 0
         return missing, missing
-    return int(lasts[first - 1]) + 1 if first else 0, int(lasts[last])
+    return int(last_ranks[first - 1]) + 1 if first else 0, int(last_ranks[last])
 
 
 def _tested_losses(result: MeanDifference, sign: float, alpha: float) -> dict[str, Any]:

@@ -42,13 +42,13 @@ def losses_of_sample(
         for train, test in splits
     ]
     # A row may be in several folds: it has the mean of their losses.
-    total, n_folds = np.zeros(rows.n_rows), np.zeros(rows.n_rows)
-    held_out = run(_held_out_losses, tasks, n_jobs=inspector.n_jobs)
-    for (_, test), losses in zip(splits, held_out, strict=True):
-        total[test] += losses
+    sums_of_losses, n_folds = np.zeros(rows.n_rows), np.zeros(rows.n_rows)
+    held_out_losses = run(_held_out_losses, tasks, n_jobs=inspector.n_jobs)
+    for (_, test), losses in zip(splits, held_out_losses, strict=True):
+        sums_of_losses[test] += losses
         n_folds[test] += 1
     return np.divide(
-        total, n_folds, out=np.full(rows.n_rows, np.nan), where=n_folds > 0
+        sums_of_losses, n_folds, out=np.full(rows.n_rows, np.nan), where=n_folds > 0
     )
 
 
@@ -60,8 +60,8 @@ def losses_of_rows(
     targets = row_loss.targets(y, responses.shape[1])
     losses = row_loss(targets, responses[:, None])[:, 0]
     if not np.isfinite(losses).all():
-        first = np.flatnonzero(~np.isfinite(losses))[0]
-        raise ValueError(f"loss is {losses[first]} for row {first}: it must be finite.")
+        row = np.flatnonzero(~np.isfinite(losses))[0]
+        raise ValueError(f"loss is {losses[row]} for row {row}: it must be finite.")
     return losses
 
 

@@ -81,27 +81,28 @@ class Condition:
         """
         return self._as_text(partial(entry_text, digits=digits))
 
-    def _as_text(self, text: Callable[..., Any]) -> str:
-        """The condition, its values as ``text(value)``."""
+    def _as_text(self, format_value: Callable[..., Any]) -> str:
+        """The condition, its values as ``format_value(value)``."""
         if self.only is not None:
-            return f"{self.name} = {text(self.only)}"
+            return f"{self.name} = {format_value(self.only)}"
         if self.levels is None:
             if self.low is None and self.high is None:
                 return f"{self.name} is not missing"
             # Fewer digits could move rows to the other side.
             low, high = (
-                decimal_text(end) or text(end) for end in (self.low, self.high)
+                decimal_text(limit) or format_value(limit)
+                for limit in (self.low, self.high)
             )
             if self.high is None:
                 return f"{self.name} > {low}"
             lower = "" if self.low is None else f"{low} < "
             return f"{lower}{self.name} <= {high}"
         if len(self.levels) > 1:
-            return f"{self.name} in {{{', '.join(map(text, self.levels))}}}"
+            return f"{self.name} in {{{', '.join(map(format_value, self.levels))}}}"
         (level,) = self.levels
         if is_missing(level):
             return f"{self.name} is missing"
-        return f"{self.name} = {text(level)}"
+        return f"{self.name} = {format_value(level)}"
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
         """Return the rows for which the condition holds.
@@ -137,8 +138,8 @@ class Condition:
             low = -np.inf if self.low is None else days(self.low)
             high = np.inf if self.high is None else days(self.high)
             return (column > low) & (column <= high)
-        codes, code_of = column
-        levels = [code_of.get(label_key(level), -1) for level in self.levels]
+        codes, code_of_label = column
+        levels = [code_of_label.get(label_key(level), -1) for level in self.levels]
         return codes == levels[0] if len(levels) == 1 else np.isin(codes, levels)
 
 
@@ -199,7 +200,7 @@ class WordCondition:
     def _flags(self, words: list[Any]) -> NDArray[np.bool_]:
         """Texts that contain the word, from the result of `_read`."""
         key = self.word, self.number
-        return np.array([key in of_text for of_text in words], bool)
+        return np.array([key in words_of_text for words_of_text in words], bool)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -75,7 +75,7 @@ class _GamTerms:
         """Players of the intercept, which are none, and of each term."""
         players: list[tuple[int, ...]] = [()]
         for term in unfrozen(self.response.estimator)._terms:
-            positions = [column.position for column in term.own_columns]
+            positions = [column.position for column in term.ordered_columns]
             players.append(tuple(np.unique(player_of_column[positions]).tolist()))
         return players
 

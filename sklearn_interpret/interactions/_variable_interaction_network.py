@@ -213,21 +213,24 @@ class VariableInteractionNetwork(BaseInteraction):
         self._resolve_players(sample.rows)
         donors = _draw_donors(sample, len(self.features_), self.n_repeats, rng)
         strengths = _Strengths(self.features_, sample, response, donors, self.n_jobs)
-        n_players, all_strong = len(self.features_), []
+        n_players, all_strong_sets = len(self.features_), []
         candidates: list[tuple[int, ...]] = [(player,) for player in range(n_players)]
         progress = phases(min(self.max_order, n_players))
         while candidates:
             next(progress)
-            grows = len(candidates[0]) < self.max_order
-            strong = strengths.measure(
-                candidates, self.threshold, keep_differences=grows
+            needs_larger_sets = len(candidates[0]) < self.max_order
+            strong_sets = strengths.measure(
+                candidates, self.threshold, keep_differences=needs_larger_sets
             )
-            all_strong += strong
-            candidates = _larger_sets(strong) if grows else []
-        self._set_results(strengths, all_strong, response)
+            all_strong_sets += strong_sets
+            candidates = _larger_sets(strong_sets) if needs_larger_sets else []
+        self._set_results(strengths, all_strong_sets, response)
 
     def _set_results(
-        self, strengths: _Strengths, strong: list[tuple[int, ...]], response: Response
+        self,
+        strengths: _Strengths,
+        strong_sets: list[tuple[int, ...]],
+        response: Response,
     ) -> None:
         """Set the fitted attributes, from the strengths and the strong sets."""
         names, n_outputs = self.player_names_, strengths.n_outputs
@@ -245,7 +248,7 @@ class VariableInteractionNetwork(BaseInteraction):
 
         undefined = [(names[player],) for player in strengths.undefined]
         warn_of_undefined("strengths_", undefined, "Inspect more, or other, rows")
-        edges = [players for players in strong if len(players) == 2]
+        edges = [players for players in strong_sets if len(players) == 2]
         self.strengths_ = by_names(strengths.by_set, strengths.by_set)
         self.standard_errors_ = by_names(strengths.by_set, strengths.standard_errors)
         self.graph_ = by_names(edges, strengths.by_set)
@@ -256,9 +259,9 @@ class VariableInteractionNetwork(BaseInteraction):
         self.adjacency_ = drop_single_output(adjacency)
         self.main_effects_ = drop_single_output(np.transpose(strengths.main_effects))
         cliques = functional_anova.maximal_sets(
-            (players[0] for players in strong if len(players) == 1),
+            (players[0] for players in strong_sets if len(players) == 1),
             edges,
-            strengths.by_set.keys() - set(strong),
+            strengths.by_set.keys() - set(strong_sets),
         )
         self.cliques_ = [
             tuple(names[player] for player in clique) for clique in cliques
@@ -347,7 +350,7 @@ class _Strengths:
 
         The finite differences of strong sets are kept if larger sets will need them.
         """
-        strong = []
+        strong_sets = []
         # A float for each row, repeat and output.
         set_bytes = 8 * self._donors[0].size * self.n_outputs
         batch_size = rows_in_memory(set_bytes)
@@ -359,10 +362,10 @@ class _Strengths:
                 differences = self._finite_difference(players, responses)
                 self._set_strength(players, differences)
                 if (self.by_set[players] > threshold).any():
-                    strong.append(players)
+                    strong_sets.append(players)
                     if keep_differences:
                         self._differences[players] = differences
-        return strong
+        return strong_sets
 
     def _redrawn_responses(
         self, sets: list[tuple[int, ...]]
@@ -415,7 +418,10 @@ class _Strengths:
 
 
 def _keep_responses(
-    grid: int, index: NDArray[np.intp], variants: slice, responses: NDArray[np.float64]
+    replacement: int,
+    index: NDArray[np.intp],
+    variants: slice,
+    responses: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """The responses of a block, none of which is reduced."""
     return responses

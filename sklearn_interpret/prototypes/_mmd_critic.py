@@ -265,8 +265,8 @@ class MMDCritic(
         kernel = self._make_kernel(sample, rows.n_rows)
         self.gamma_ = getattr(kernel, "gamma", None)
         self._groups = list(self._make_groups(kernel, sample))
-        chosen = [self._choose(group) for group in with_progress(self._groups)]
-        prototypes, criticisms, mmd = map(np.concatenate, zip(*chosen, strict=True))
+        selections = [self._select_rows(group) for group in with_progress(self._groups)]
+        prototypes, criticisms, mmd = map(np.concatenate, zip(*selections, strict=True))
         self.mmd_ = mmd
         self.prototype_indices_ = sample.index[prototypes]
         self.prototypes_ = rows.native_at(self.prototype_indices_)
@@ -435,7 +435,7 @@ class MMDCritic(
             shares = shares_of(sample.weights[index])
             yield _Group(label, index, kernel.take(index), shares)
 
-    def _choose(
+    def _select_rows(
         self, group: _Group
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
         """Positions of prototypes and criticisms of a group; MMD^2 after each.
@@ -468,8 +468,11 @@ class MMDCritic(
         self, kernel: Kernel, shares: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Mean of the kernel over all rows, for each row."""
-        block, step, n_rows = kernel.block, _BLOCK_ROWS, len(shares)
-        tasks = [(block, shares, rows, step) for rows in slices(n_rows, step)]
+        kernel_block, block_size, n_rows = kernel.block, _BLOCK_ROWS, len(shares)
+        tasks = [
+            (kernel_block, shares, rows, block_size)
+            for rows in slices(n_rows, block_size)
+        ]
         strips = run_in_threads(strip_of_means, tasks, n_jobs=self.n_jobs)
         means = np.zeros(n_rows)
         for strip in strips:  # a strip has the means from some row to the last
@@ -509,9 +512,9 @@ class _Group:
 
     def witness(self, rows: Rows) -> NDArray[np.float64]:
         """The witness function at some rows: (n_rows,)."""
-        kernel_of = self.kernel.cross(rows)
+        kernel_block = self.kernel.cross(rows)
         mean = sum(
-            kernel_of(block) @ self.shares[block]
+            kernel_block(block) @ self.shares[block]
             for block in slices(len(self.shares), _BLOCK_ROWS)
         )
         return mean - self.prototypes.cross(rows)(slice(None)).mean(axis=1)

@@ -214,14 +214,14 @@ class _Permutations(Attributor):
     def _orders_at_once(self, n_players: int) -> int:
         """Even number of orders that are evaluated together, in whole pairs."""
         # An order has a coalition for each player, of a boolean for each player.
-        number = min(self.n_permutations, rows_in_memory(n_players**2))
-        return max(2, number + number % 2)
+        n_orders = min(self.n_permutations, rows_in_memory(n_players**2))
+        return max(2, n_orders + n_orders % 2)
 
     def n_orders(self, n_players: int) -> int:
         """Number of orders that are taken; an even one with antithetic orders."""
         is_odd = self.n_permutations % 2
-        number = self.n_permutations + (is_odd if self.antithetic else 0)
-        return min(number, factorial(n_players))
+        n_orders = self.n_permutations + (is_odd if self.antithetic else 0)
+        return min(n_orders, factorial(n_players))
 
     def _takes_all(self, n_players: int) -> bool:
         return self.n_orders(n_players) == factorial(n_players)
@@ -232,18 +232,18 @@ class _Permutations(Attributor):
             return np.array(list(permutations(range(n_players))), dtype=np.intp)
         rng = np.random.default_rng([self.seed, n_players])
         n_drawn = self.n_orders(n_players) // (1 + self.antithetic)
-        distinct: dict[bytes, NDArray[np.intp]] = {}
-        while len(distinct) < n_drawn:
-            orders = np.tile(np.arange(n_players), (n_drawn - len(distinct), 1))
+        distinct_orders: dict[bytes, NDArray[np.intp]] = {}
+        while len(distinct_orders) < n_drawn:
+            orders = np.tile(np.arange(n_players), (n_drawn - len(distinct_orders), 1))
             for order in rng.permuted(orders, axis=1):
                 # An antithetic order is kept once for itself and its reverse.
                 if self.antithetic and order[0] > order[-1]:
                     order = order[::-1]
-                distinct.setdefault(order.tobytes(), order)
-                if len(distinct) == 1 and not self.antithetic:
+                distinct_orders.setdefault(order.tobytes(), order)
+                if len(distinct_orders) == 1 and not self.antithetic:
                     # With its reverse, each feature precedes each other one in some.
-                    distinct[order[::-1].tobytes()] = order[::-1]
-        orders = np.array(list(distinct.values())[:n_drawn])
+                    distinct_orders[order[::-1].tobytes()] = order[::-1]
+        orders = np.array(list(distinct_orders.values())[:n_drawn])
         if not self.antithetic:
             return orders
         pairs = np.stack([orders, orders[:, ::-1]], axis=1)
@@ -255,21 +255,28 @@ class _Permutations(Attributor):
         """Attributions, as means over orders, and their standard errors."""
         n_rows, n_players = row_games.active.shape
         numbers_of_players = np.unique(row_games.active.sum(axis=1)).tolist()
-        orders = {number: self._draw_orders(number) for number in numbers_of_players}
+        orders = {
+            n_active: self._draw_orders(n_active) for n_active in numbers_of_players
+        }
         gains: list[list[NDArray[np.float64]]] = [[] for _ in range(n_rows)]
         n_orders = max(map(len, orders.values()), default=0)
         blocks = list(slices(n_orders, self._orders_at_once(n_players)))
         for block in with_progress(blocks):
             order_coalitions = {
-                number: _OrderCoalitions.of_orders(orders[number][block])
-                for number in numbers_of_players
+                n_active: _OrderCoalitions.of_orders(orders[n_active][block])
+                for n_active in numbers_of_players
             }
-            coalitions = {n: found.coalitions for n, found in order_coalitions.items()}
+            coalitions = {
+                n_active: coalitions_of_orders.coalitions
+                for n_active, coalitions_of_orders in order_coalitions.items()
+            }
             players_and_values = row_games.values_by_design(coalitions.__getitem__)
             for row, (players, coalition_values) in enumerate(players_and_values):
-                empty, grand = game.base_values, row_games.predictions[row]
+                empty_value, grand_value = game.base_values, row_games.predictions[row]
                 orders_of_row = order_coalitions[len(players)]
-                gains[row].append(orders_of_row.gains(coalition_values, empty, grand))
+                gains[row].append(
+                    orders_of_row.gains(coalition_values, empty_value, grand_value)
+                )
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
         for row, active in enumerate(row_games.active):
             row_gains = np.concatenate(gains[row])
@@ -327,11 +334,11 @@ class _OrderCoalitions:
     def gains(
         self,
         responses: NDArray[np.float64],
-        empty: NDArray[np.float64],
-        grand: NDArray[np.float64],
+        empty_value: NDArray[np.float64],
+        grand_value: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Gains of players as they join, (n, n_players, k), by values of coalitions."""
-        values = np.vstack([empty, responses, grand])
+        values = np.vstack([empty_value, responses, grand_value])
         gains_in_order = np.diff(values[self.positions], axis=1)
         gains = np.empty_like(gains_in_order)
         np.put_along_axis(gains, self.orders[:, :, None], gains_in_order, axis=1)

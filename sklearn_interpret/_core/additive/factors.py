@@ -29,13 +29,15 @@ _BLOCK = 256
 
 def rows_root(products: _Array, n_rows: float) -> _Array | None:
     """A matrix R of few rows, (n, p), with R'R = X'WX; None where rows are many."""
-    sizes = np.diag(products)
-    if n_rows > _ROWS_PER_COEFFICIENT * len(sizes):
+    diagonal = np.diag(products)
+    if n_rows > _ROWS_PER_COEFFICIENT * len(diagonal):
         return None
-    scales = np.sqrt(np.where(sizes > _NEGLIGIBLE * sizes.max(), sizes, 0))
-    units = np.divide(1, scales, out=np.zeros_like(scales), where=scales > 0)
-    factor, pivots, rank, _ = lapack.dpstrf(units[:, None] * products * units)
-    root = np.empty((rank, len(sizes)))
+    scales = np.sqrt(np.where(diagonal > _NEGLIGIBLE * diagonal.max(), diagonal, 0))
+    inverse_scales = np.divide(1, scales, out=np.zeros_like(scales), where=scales > 0)
+    factor, pivots, rank, _ = lapack.dpstrf(
+        inverse_scales[:, None] * products * inverse_scales
+    )
+    root = np.empty((rank, len(diagonal)))
     root[:, pivots - 1] = np.triu(factor[:rank])
     return root * scales
 
@@ -99,23 +101,23 @@ class CholeskyFactor:
         These matrices are Schur's complements. Computed as the inverse of the block of
         V, less S, they would lose all digits where penalties are large.
         """
-        products, ends = self._sums_of_products, [0]
-        crosses = []
+        products, offsets = self._sums_of_products, [0]
+        cross_blocks = []
         for block in blocks:
-            crosses.append(products[:, block].copy())
-            crosses[-1][block] = 0
-            ends.append(ends[-1] + crosses[-1].shape[1])
-        spans = list(map(slice, ends, ends[1:]))
+            cross_blocks.append(products[:, block].copy())
+            cross_blocks[-1][block] = 0
+            offsets.append(offsets[-1] + cross_blocks[-1].shape[1])
+        spans = list(map(slice, offsets, offsets[1:]))
         # One product for all blocks: products of few columns are bound by memory.
-        cross = np.hstack(crosses)
-        explained = _solve_without_blocks(self.inverse, cross, blocks, spans)
+        cross_products = np.hstack(cross_blocks)
+        coefs = _solve_without_blocks(self.inverse, cross_products, blocks, spans)
         # A step of refinement: V has large numbers where terms explain each other.
-        residuals = cross - self.matrix @ explained
+        residuals = cross_products - self.matrix @ coefs
         for block, span in zip(blocks, spans, strict=True):
             residuals[block, span] = 0
-        explained += _solve_without_blocks(self.inverse, residuals, blocks, spans)
+        coefs += _solve_without_blocks(self.inverse, residuals, blocks, spans)
         return [
-            products[block][:, block] - cross[:, span].T @ explained[:, span]
+            products[block][:, block] - cross_products[:, span].T @ coefs[:, span]
             for block, span in zip(blocks, spans, strict=True)
         ]
 
@@ -155,17 +157,17 @@ class RowsFactor:
 
     def __init__(self, root: _Array, penalties: _Array) -> None:
         self._root, self._penalties = root, penalties
-        effects, variances = root[:, 1:], 1 / penalties[1:]
-        covariance = np.eye(len(root)) + (effects * variances) @ effects.T
+        random_columns, variances = root[:, 1:], 1 / penalties[1:]
+        covariance = np.eye(len(root)) + (random_columns * variances) @ random_columns.T
         factor = cholesky(covariance, lower=True, check_finite=False)
         whitened = solve_triangular(factor, root, lower=True, check_finite=False)
         size = np.linalg.norm(whitened[:, 0])
         self._whitened, self._unit_intercept = whitened, whitened[:, 0] / size
-        self._along_intercept = self._unit_intercept @ whitened
+        self._intercept_projections = self._unit_intercept @ whitened
         self._variances = np.append(0, variances)
         # V = diag(variances) - A'A + bb', with these A (n, p) and b (p,).
         self._explained = whitened * self._variances
-        self._intercept = -self._along_intercept * self._variances
+        self._intercept = -self._intercept_projections * self._variances
         self._intercept[0] = 1 / size
         self.log_determinant = (
             2 * np.log(np.diag(factor)).sum()
@@ -226,9 +228,12 @@ class RowsFactor:
         matrices = []
         for block in blocks:
             # The same with the block among the others, which Woodbury takes out.
-            along, variances = self._along_intercept[block], self._variances[block]
-            columns = self._whitened[:, block] - np.outer(self._unit_intercept, along)
+            projections = self._intercept_projections[block]
+            variances = self._variances[block]
+            columns = self._whitened[:, block] - np.outer(
+                self._unit_intercept, projections
+            )
             information = columns.T @ columns
-            left = np.eye(len(variances)) - information * variances
-            matrices.append(np.linalg.solve(left, information))
+            system = np.eye(len(variances)) - information * variances
+            matrices.append(np.linalg.solve(system, information))
         return matrices

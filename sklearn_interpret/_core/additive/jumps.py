@@ -53,9 +53,9 @@ def clearest_jump(
     order = np.argsort(column, kind="stable")
     order = order[~np.isnan(column[order])]
     x, root_weights = column[order], np.sqrt(weights[order])
-    # Cut k is behind row ends[k]; its step s_k is sqrt(weight) in the rows up to it.
-    ends = np.flatnonzero(np.diff(x) > 0)
-    if not len(ends):
+    # Cut k is behind row last_rows[k]; its step s_k is sqrt(weight) up to that row.
+    last_rows = np.flatnonzero(np.diff(x) > 0)
+    if not len(last_rows):
         return np.nan, 1.0
     basis = SplineBasis(np.linspace(x[0], x[-1], _N_SPLINES - 2)).evaluate(x)
     # Q, an orthonormal basis of the splines, and the residuals r of a fit of these.
@@ -67,29 +67,35 @@ def clearest_jump(
     residuals = residuals - vectors @ (vectors.T @ residuals)
     # For all cuts: s_k'r, Q's_k and |s_k - QQ's_k|^2. With the step, the sum of squares
     # falls by (s_k'r)^2 / |s_k - QQ's_k|^2.
-    step_products = np.cumsum(root_weights * residuals)[ends]
-    step_coefs = np.cumsum(root_weights[:, None] * vectors, axis=0)[ends]
-    step_norms_squared = np.cumsum(root_weights**2)[ends] - (step_coefs**2).sum(axis=1)
+    step_products = np.cumsum(root_weights * residuals)[last_rows]
+    step_coefs = np.cumsum(root_weights[:, None] * vectors, axis=0)[last_rows]
+    step_norms_squared = np.cumsum(root_weights**2)[last_rows] - (step_coefs**2).sum(
+        axis=1
+    )
     dof = (root_weights**2).sum() - vectors.shape[1] - 1
     is_distinct = step_norms_squared > _NEGLIGIBLE
     gains = np.divide(
-        step_products**2, step_norms_squared, out=np.zeros(len(ends)), where=is_distinct
+        step_products**2,
+        step_norms_squared,
+        out=np.zeros(len(last_rows)),
+        where=is_distinct,
     )
-    best = gains.argmax()
-    if dof < 1 or not gains[best] > 0:
+    best_cut = gains.argmax()
+    if dof < 1 or not gains[best_cut] > 0:
         return np.nan, 1.0
-    step = root_weights * (np.arange(len(x)) <= ends[best])
-    step -= vectors @ step_coefs[best]
-    noise = residuals - step * (step_products[best] / step_norms_squared[best])
-    leverages = (vectors**2).sum(axis=1) + step**2 / step_norms_squared[best]
+    step = root_weights * (np.arange(len(x)) <= last_rows[best_cut])
+    step -= vectors @ step_coefs[best_cut]
+    noise = residuals - step * (step_products[best_cut] / step_norms_squared[best_cut])
+    leverages = (vectors**2).sum(axis=1) + step**2 / step_norms_squared[best_cut]
     # Errors HC3 (MacKinnon & White, 1985): noise over one minus leverage. Usual F tests
     # reject too often where few rows have large noise, such as those at the ends.
     one_minus_leverages = np.maximum(1 - leverages / root_weights**2, _NEGLIGIBLE)
     hc3_errors = step * noise / one_minus_leverages / root_weights
     f_statistics = (
-        gains[best] * dof / max(noise @ noise, np.finfo(float).tiny),
-        step_products[best] ** 2 / max(hc3_errors @ hc3_errors, np.finfo(float).tiny),
+        gains[best_cut] * dof / max(noise @ noise, np.finfo(float).tiny),
+        step_products[best_cut] ** 2
+        / max(hc3_errors @ hc3_errors, np.finfo(float).tiny),
     )
-    pvalue = min(1.0, len(ends) * fdtrc(1, dof, min(f_statistics)))
-    low, high = x[ends[best]], x[ends[best] + 1]
+    pvalue = min(1.0, len(last_rows) * fdtrc(1, dof, min(f_statistics)))
+    low, high = x[last_rows[best_cut]], x[last_rows[best_cut] + 1]
     return float(low + (high - low) / 2), float(pvalue)

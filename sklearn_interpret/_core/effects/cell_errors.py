@@ -53,10 +53,10 @@ def cell_errors(
     weight = moments.weight[cells]
     has_few_rows = weight[:, 0] < FEW_ROWS
     if has_few_rows.any():
-        sizes = np.broadcast_to(scales, len(errors))[cells, None]
-        sizes = np.maximum(sizes / sizes.max(), _SMALLEST)
+        relative_scales = np.broadcast_to(scales, len(errors))[cells, None]
+        relative_scales = np.maximum(relative_scales / relative_scales.max(), _SMALLEST)
         filled_cells = Moments(weight, moments.mean[cells], moments.m2[cells])
-        deviations = _pooled_deviations(filled_cells, sizes, ordered)
+        deviations = _pooled_deviations(filled_cells, relative_scales, ordered)
         errors[cells[has_few_rows]] = (deviations / np.sqrt(weight))[has_few_rows]
     return errors
 
@@ -69,14 +69,19 @@ def _pooled_deviations(
     is_unknown = degrees == 0
     if not ordered:
         is_unknown &= degrees.sum(axis=0) < _LEAST_DEGREES
-    compared, differences = _compare_with_neighbours(cells, scales)
-    degrees = np.where(is_unknown, compared, degrees)
-    squares = np.where(is_unknown, compared * differences, squares)
+    comparison_degrees, comparison_variances = _compare_with_neighbours(cells, scales)
+    degrees = np.where(is_unknown, comparison_degrees, degrees)
+    squares = np.where(is_unknown, comparison_degrees * comparison_variances, squares)
     sums = np.stack([degrees, squares, degrees * scales**2])
-    degrees, squares, sizes = _pool_neighbours(sums)
-    ratio = np.divide(squares, sizes, out=np.full_like(sizes, np.nan), where=sizes > 0)
+    degrees, squares, scaled_degrees = _pool_neighbours(sums)
+    variances = np.divide(
+        squares,
+        scaled_degrees,
+        out=np.full_like(scaled_degrees, np.nan),
+        where=scaled_degrees > 0,
+    )
     # Differences of cumulative sums may be below zero by rounding.
-    deviations = np.sqrt(np.maximum(ratio, 0.0)) * scales
+    deviations = np.sqrt(np.maximum(variances, 0.0)) * scales
     return student_factor(np.maximum(degrees, 1.0)) * deviations
 
 
@@ -85,13 +90,13 @@ def _squares_within_cells(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Degrees of freedom within cells, zero where unknown, and sums of squares."""
     weight, mean, squares = cells.weight, cells.mean, cells.m2
-    varies = squares > weight * (_ROUNDING * mean) ** 2
+    is_varying = squares > weight * (_ROUNDING * mean) ** 2
     # Differences of zero show that nothing changes in the cell, as between two
     # thresholds of a tree. Other equal values may come from one row of large weight.
-    constant = (squares == 0) & (mean == 0)
-    degrees = np.where(varies, np.maximum(weight - 1, weight / 2), 0.0)
-    degrees = np.where(constant, np.maximum(weight - 1, 0.0), degrees)
-    return degrees, np.where(varies, squares, 0.0)
+    is_constant = (squares == 0) & (mean == 0)
+    degrees = np.where(is_varying, np.maximum(weight - 1, weight / 2), 0.0)
+    degrees = np.where(is_constant, np.maximum(weight - 1, 0.0), degrees)
+    return degrees, np.where(is_varying, squares, 0.0)
 
 
 def _compare_with_neighbours(
@@ -122,13 +127,15 @@ def _pool_neighbours(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     The first of the three are degrees of freedom.
     """
     n_cells, radius = sums.shape[1], 1
-    totals = np.pad(sums.cumsum(axis=1), ((0, 0), (1, 0), (0, 0)))
+    cumulative_sums = np.pad(sums.cumsum(axis=1), ((0, 0), (1, 0), (0, 0)))
     cells = np.arange(n_cells)
     has_few = sums[0] < _LEAST_DEGREES
     while radius < 2 * n_cells and has_few.any():
         low = np.maximum(cells - radius, 0)
         high = np.minimum(cells + radius + 1, n_cells)
-        sums = np.where(has_few, totals[:, high] - totals[:, low], sums)
+        sums = np.where(
+            has_few, cumulative_sums[:, high] - cumulative_sums[:, low], sums
+        )
         has_few = sums[0] < _LEAST_DEGREES
         radius *= 2
     return sums

@@ -44,11 +44,11 @@ _DECISIVE = 1e-12
 # singular vectors.
 _DECISIVE_IN_PASSES = 1e-9
 # Share of such rows in a parameter's variance that is rounding.
-_NO_SHARE = 1e-12
+_ROUNDING_OF_SHARE = 1e-12
 # Residuals below this share of the largest target are rounding.
 _ROUNDING = 1e-14
 # Residual degrees of freedom below this are rounding.
-_NO_DOF = 1e-9
+_ROUNDING_OF_DOF = 1e-9
 # Columns whose residual on others is below this share of their size depend on them.
 _DEPENDENT = 1e-9
 # Newton's method for the intercept of a model without terms: the largest number of
@@ -57,7 +57,7 @@ _MAX_STEPS = 50
 # the length of the last one;
 _LAST_STEP = 1e-9
 # and the relative rise of the deviance that is rounding.
-_RISE = 1e-12
+_ROUNDING_OF_DEVIANCE = 1e-12
 
 
 class FittedRegression:
@@ -157,7 +157,7 @@ class FittedRegression:
             # share in the variance of a parameter is one, or rounding.
             variances = (self.inverse**2).sum(axis=1)
             by_decisive = ((self.inverse @ decisive) * self.inverse).sum(axis=1)
-            is_undetermined = by_decisive > _NO_SHARE * variances
+            is_undetermined = by_decisive > _ROUNDING_OF_SHARE * variances
             covariance[is_undetermined] = covariance[:, is_undetermined] = np.nan
         return covariance
 
@@ -173,7 +173,7 @@ class FittedRegression:
             last_score, lowest = score, np.inf
             for _ in range(_MAX_STEPS):
                 sums = self._sums_at_score(score)
-                if not sums.deviance <= lowest * (1 + _RISE):
+                if not sums.deviance <= lowest * (1 + _ROUNDING_OF_DEVIANCE):
                     score = (score + last_score) / 2
                     continue
                 last_score, lowest = score, sums.deviance
@@ -260,45 +260,56 @@ class WorkingRegression(FittedRegression):
     @cached_property
     def residuals(self) -> Residuals:
         """Deviance residuals and Pearson residuals, zero where they are rounding."""
-        model, loss, root = self.model, self.model.loss, self.roots
+        model, loss, working_roots = self.model, self.model.loss, self.roots
         scores = model.scores_at(self.parameters[:, None])
         means = loss.means(scores)
         errors = (model.targets - means)[:, 0]
         sizes = np.maximum(np.abs(model.targets), np.abs(means)).max(initial=0)
-        exact = np.abs(errors) <= _ROUNDING * sizes
+        is_rounding = np.abs(errors) <= _ROUNDING * sizes
         deviances = 2 * np.maximum(loss.values(model.targets, scores), 0)
         deviance = np.sign(errors) * np.sqrt(model.weights * deviances)
         slopes = -model.weights * loss.slopes(model.targets, scores)[:, 0]
-        pearson = np.divide(slopes, root, out=np.zeros_like(root), where=root > 0)
-        return Residuals(np.where(exact, 0, deviance), np.where(exact, 0, pearson))
+        pearson = np.divide(
+            slopes,
+            working_roots,
+            out=np.zeros_like(working_roots),
+            where=working_roots > 0,
+        )
+        return Residuals(
+            np.where(is_rounding, 0, deviance), np.where(is_rounding, 0, pearson)
+        )
 
     @cached_property
     def factors(self) -> Factors:
         """Factors; parameters that the rows do not determine stay at zero."""
         design, root, penalty = self.model.design, self.roots, self.penalty
         # An intercept without a penalty is handled by centring the other columns.
-        centres = bool((design[:, -1:] == 1).all() and penalty[-1:] == 0 and root.any())
-        columns = design[:, : design.shape[1] - centres]
+        has_free_intercept = bool(
+            (design[:, -1:] == 1).all() and penalty[-1:] == 0 and root.any()
+        )
+        columns = design[:, : design.shape[1] - has_free_intercept]
         scale, centre = np.linalg.norm(root), np.zeros(columns.shape[1])
-        if centres:
+        if has_free_intercept:
             centre = (root / scale) ** 2 @ columns
         # A, with the roots of the penalties as further rows: its singular vectors and
         # values give U and V.
-        working = columns - centre
-        working *= root[:, None]
-        column_norms = np.linalg.norm(working, axis=0)
+        working_design = columns - centre
+        working_design *= root[:, None]
+        column_norms = np.linalg.norm(working_design, axis=0)
         is_rounding = column_norms <= _epsilon(design) * np.abs(centre) * scale
-        working[:, is_rounding] = 0
+        working_design[:, is_rounding] = 0
         if penalty.any():
             prior = np.diag(np.sqrt(penalty[: columns.shape[1]]))
-            working = np.vstack([working, prior])
-        basis, singular_values, right = np.linalg.svd(working, full_matrices=False)
-        least = _epsilon(design) * singular_values.max(initial=0)
-        rank = int((singular_values > least).sum())
+            working_design = np.vstack([working_design, prior])
+        basis, singular_values, right_vectors = np.linalg.svd(
+            working_design, full_matrices=False
+        )
+        rounding = _epsilon(design) * singular_values.max(initial=0)
+        rank = int((singular_values > rounding).sum())
         rank = rank if self.rank is None else min(rank, self.rank)
         basis = basis[: len(design), :rank]
-        inverse = right[:rank].T / singular_values[:rank]
-        if not centres:
+        inverse = right_vectors[:rank].T / singular_values[:rank]
+        if not has_free_intercept:
             return Factors(basis, inverse)
         # The direction of the intercept, whose column is the roots themselves.
         intercept = np.append(np.zeros(columns.shape[1]), 1 / scale)
@@ -318,8 +329,12 @@ class WorkingRegression(FittedRegression):
             return np.arange(0)
         sizes = np.linalg.norm(design, axis=0)
         columns = design / np.where(sizes > 0, sizes, 1)
-        _, values, right = np.linalg.svd(np.linalg.qr(columns, mode="r"))
-        null_vectors = right[int((values > _DEPENDENT * values.max()).sum()) :]
+        _, singular_values, right_vectors = np.linalg.svd(
+            np.linalg.qr(columns, mode="r")
+        )
+        null_vectors = right_vectors[
+            int((singular_values > _DEPENDENT * singular_values.max()).sum()) :
+        ]
         dependent = np.flatnonzero((np.abs(null_vectors) > _DEPENDENT).any(axis=0))
         # Where no column depends on others, their scales differ too much.
         return dependent if len(dependent) else np.arange(design.shape[1])
@@ -378,7 +393,7 @@ class WorkingRegression(FittedRegression):
 
 def _without_rounding(dof: float) -> float:
     """Degrees of freedom, zero where they are rounding."""
-    return float(dof) if dof > _NO_DOF else 0.0
+    return float(dof) if dof > _ROUNDING_OF_DOF else 0.0
 
 
 def _trials_by_log_odds(parameters: NDArray[np.float64], model: _Model) -> Trials:
@@ -416,7 +431,7 @@ def _sums_without_terms(score: float, model: _Model) -> NDArray[np.float64]:
     """Fields of `_SumsWithoutTerms` at a score plus the offsets, as an array."""
     scores = np.full_like(model.targets, score) + model.offsets
     means = model.loss.means(scores)
-    rows = [
+    summands = [
         2 * model.loss.values(model.targets, scores),
         model.loss.slopes(model.targets, scores)[:, 0],
         model.loss.curvatures(means, scores)[:, 0, 0],
@@ -424,7 +439,7 @@ def _sums_without_terms(score: float, model: _Model) -> NDArray[np.float64]:
         model.targets[:, 0],
         np.broadcast_to(model.offsets, scores.shape)[:, 0],
     ]
-    return np.array(rows) @ model.weights
+    return np.array(summands) @ model.weights
 
 
 def _bread_and_meat(
@@ -449,15 +464,15 @@ def _bread_and_meat(
         # Each copy of a row of weight two has half of the row's leverage; a row of a
         # weight below one is a single copy.
         copies = np.maximum(weights, 1) if counts_rows else np.ones_like(weights)
-        remaining = 1 - weights / copies * expected * (columns**2).sum(axis=1)
-        decisive = remaining <= _DECISIVE_IN_PASSES
+        one_minus_leverages = 1 - weights / copies * expected * (columns**2).sum(axis=1)
+        is_decisive = one_minus_leverages <= _DECISIVE_IN_PASSES
         total[0] += (columns.T * (weights * observed)) @ columns
         roots = np.sqrt(weights * expected)
-        decisive_rows = columns[decisive] * roots[decisive, None]
+        decisive_rows = columns[is_decisive] * roots[is_decisive, None]
         total[2] += decisive_rows.T @ decisive_rows
         slopes = loss.slopes(targets, scores)[:, 0]
         if power:  # residuals of rows of leverage one are zero
-            slopes /= np.where(decisive, np.inf, remaining) ** (power / 2)
+            slopes /= np.where(is_decisive, np.inf, one_minus_leverages) ** (power / 2)
         columns *= (slopes * (np.sqrt(weights) if counts_rows else weights))[:, None]
         total[1] += columns.T @ columns
     return total

@@ -19,12 +19,12 @@ _Array = NDArray[np.float64]
 # closed columns leak through the solver's tolerance, 1e-6 of the limit.
 _FAR_MULTIPLE = 100
 # Relative difference of costs that count as equal: the tolerance of HiGHS.
-_SAME = 1e-7
+_RELATIVE_TOLERANCE = 1e-7
 # Options of `milp`. Limits of nodes and seconds, chosen by hand: narrow intervals of
-# sums of many columns would take hours. The gap is below `_SAME`.
+# sums of many columns would take hours. The gap is below `_RELATIVE_TOLERANCE`.
 _OPTIONS = {"node_limit": 2000, "time_limit": 5.0, "mip_rel_gap": 1e-9}
 # Statuses of milp: optimal, infeasible. Statuses of limits differ between versions.
-_DECIDED = 0, 2
+_DECIDED_STATUSES = 0, 2
 # Moves of lower costs count as moves of this, so that gains per cost stay finite.
 _LEAST_COST = 1e-200
 
@@ -118,9 +118,9 @@ class Moves:
             return None
         units = np.zeros(len(self.costs))
         gains, need = self.gains[:, needs.argmax()], needs.max()
-        useful = np.flatnonzero((gains > 0) & (self.most > 0))
-        rates = self._rates(gains[:, None])[useful, 0]
-        for move in useful[np.argsort(-rates)]:
+        useful_moves = np.flatnonzero((gains > 0) & (self.most > 0))
+        rates = self._rates(gains[:, None])[useful_moves, 0]
+        for move in useful_moves[np.argsort(-rates)]:
             units[move] = min(need / gains[move], self.most[move])
             need -= units[move] * gains[move]
             if units[move] < self.most[move]:
@@ -129,11 +129,13 @@ class Moves:
         surplus = np.delete(units @ self.gains - needs, needs.argmax())
         is_used = units > 0
         is_fractional = (units != np.rint(units)) & self.is_integer
-        exclude_others = np.bincount(self.column[self.exclusive & is_used]) > 1
-        too_early = is_used & (self.after >= 0) & (units[self.after] == 0)
-        fails = need > 0 or (surplus < 0).any()
-        fails |= is_fractional.any() or exclude_others.any() or too_early.any()
-        return None if fails else units
+        breaks_exclusion = np.bincount(self.column[self.exclusive & is_used]) > 1
+        is_too_early = is_used & (self.after >= 0) & (units[self.after] == 0)
+        is_invalid = need > 0 or (surplus < 0).any()
+        is_invalid |= (
+            is_fractional.any() or breaks_exclusion.any() or is_too_early.any()
+        )
+        return None if is_invalid else units
 
     def _rates(self, gains: _Array) -> _Array:
         """Gains (n_moves, m) per cost, finite where a move costs nothing."""
@@ -144,14 +146,16 @@ class Moves:
         """Units, raised where functions lack a little of their needs by rounding."""
         units = units.copy()
         # Moves that are made, or whose earlier move is.
-        begun = (units > 0) | ((self.after >= 0) & (units[self.after] > 0))
-        usable = begun & (units < self.most) & ~self.is_integer
-        rates = np.where(usable[:, None], self._rates(self.gains), 0)
+        is_begun = (units > 0) | ((self.after >= 0) & (units[self.after] > 0))
+        is_usable = is_begun & (units < self.most) & ~self.is_integer
+        rates = np.where(is_usable[:, None], self._rates(self.gains), 0)
         for function in np.flatnonzero(units @ self.gains < needs):
             move = rates[:, function].argmax()
             shortfall = needs[function] - units @ self.gains[:, function]
             if rates[move, function] > 0 and shortfall > 0:
-                added = shortfall * (1 + _SAME) / self.gains[move, function]
+                added = (
+                    shortfall * (1 + _RELATIVE_TOLERANCE) / self.gains[move, function]
+                )
                 units[move] = min(units[move] + added, self.most[move])
         return units
 
@@ -165,7 +169,7 @@ class Moves:
         ``z.sum()``, with ``u @ gains >= needs`` and the constraints of `_conditions`.
         """
         n_moves = len(self.costs)
-        columns, position = np.unique(self.column, return_inverse=True)
+        columns, column_position = np.unique(self.column, return_inverse=True)
         objective = np.append(
             np.zeros(n_moves) if costs is None else costs,
             np.full(len(columns), float(costs is None)),
@@ -173,28 +177,32 @@ class Moves:
         counts_columns = costs is None or len(limits) > 0
         gain_units = np.abs(self.gains).max(axis=0, initial=0)  # of each function
         gain_units[gain_units == 0] = 1
-        later = self.after >= 0
-        entrances = np.unique(self.after[later])
+        is_later = self.after >= 0
+        entrances = np.unique(self.after[is_later])
         # Older solvers fail on whole units without an end.
-        entering = np.abs(self.gains[entrances] / gain_units).sum(axis=0)
-        useful = self._move_limits(np.abs(needs / gain_units) + entering, gain_units)
-        needs_end = self.is_integer | later | counts_columns
-        most = np.where(needs_end, np.minimum(self.most, useful), self.most)
+        entrance_gains = np.abs(self.gains[entrances] / gain_units).sum(axis=0)
+        move_limits = self._move_limits(
+            np.abs(needs / gain_units) + entrance_gains, gain_units
+        )
+        needs_limit = self.is_integer | is_later | counts_columns
+        most_units = np.where(
+            needs_limit, np.minimum(self.most, move_limits), self.most
+        )
         rises = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
         constraints = [
             LinearConstraint(rises / gain_units[:, None], needs / gain_units, np.inf),
-            *self._conditions(most, counts_columns, weights, limits),
+            *self._conditions(most_units, counts_columns, weights, limits),
         ]
         best_units, least_cost = None, np.inf
         while True:
             solution = milp(
                 objective,
                 integrality=np.append(self.is_integer, np.ones(len(columns))),
-                bounds=Bounds(0, np.append(most, np.ones(len(columns)))),
+                bounds=Bounds(0, np.append(most_units, np.ones(len(columns)))),
                 constraints=constraints,
                 options=_OPTIONS,
             )
-            if solution.status not in _DECIDED:
+            if solution.status not in _DECIDED_STATUSES:
                 units = None if solution.x is None else solution.x[:n_moves]
                 if units is not None:
                     best_units = self._round_units(units)
@@ -202,30 +210,30 @@ class Moves:
             if solution.x is None or solution.fun >= least_cost:
                 return best_units
             units = self._round_units(solution.x[:n_moves])
-            if not (counts_columns or later.any()):
+            if not (counts_columns or is_later.any()):
                 return units
             # The solver's tolerance lets closed columns, and columns that are not
             # entered, move a little: solve again without them.
             is_open = solution.x[n_moves:] > 0.5
             entered = np.zeros(n_moves)
             entered[entrances] = units[entrances]
-            usable = is_open[position] if counts_columns else np.ones(n_moves, bool)
-            units = self._solve_after_entrances(entered, usable, needs)
+            is_usable = (
+                is_open[column_position] if counts_columns else np.ones(n_moves, bool)
+            )
+            units = self._solve_after_entrances(entered, is_usable, needs)
             if units is not None and (costs is None or units @ costs < least_cost):
                 best_units = units
                 least_cost = float(solution.fun if costs is None else units @ costs)
-            if least_cost <= solution.fun * (1 + _SAME):
+            if least_cost <= solution.fun * (1 + _RELATIVE_TOLERANCE):
                 return best_units
             # Another entrance is made or left out, or another column opened.
-            differs = np.zeros(len(objective))
-            differs[entrances] = 1 - 2 * entered[entrances]
-            differs[n_moves:] = ~is_open & counts_columns
-            constraints.append(
-                LinearConstraint(differs[None], 1 - entered.sum(), np.inf)
-            )
+            cut = np.zeros(len(objective))
+            cut[entrances] = 1 - 2 * entered[entrances]
+            cut[n_moves:] = ~is_open & counts_columns
+            constraints.append(LinearConstraint(cut[None], 1 - entered.sum(), np.inf))
 
     def _conditions(
-        self, most: _Array, counts_columns: bool, weights: _Array, limits: _Array
+        self, most_units: _Array, counts_columns: bool, weights: _Array, limits: _Array
     ) -> Iterator[LinearConstraint]:
         """Constraints on which moves of `_solve_program` may be made together.
 
@@ -235,41 +243,45 @@ class Moves:
         """
         columns, position = np.unique(self.column, return_inverse=True)
         n_moves, moves = len(self.costs), np.arange(len(self.costs))
-        n = n_moves + len(columns)
+        n_variables = n_moves + len(columns)
         if counts_columns:
-            opens = np.zeros((n_moves, n))
-            opens[moves, moves] = 1
-            opens[moves, n_moves + position] = -most
-            yield LinearConstraint(opens, -np.inf, 0)
+            opening = np.zeros((n_moves, n_variables))
+            opening[moves, moves] = 1
+            opening[moves, n_moves + position] = -most_units
+            yield LinearConstraint(opening, -np.inf, 0)
         if len(limits):
-            few = np.hstack([np.zeros((len(weights), n_moves)), weights[:, columns]])
-            yield LinearConstraint(few, 0, limits)
-        later = np.flatnonzero(self.after >= 0)
-        if len(later):
-            order = np.zeros((len(later), n))
-            order[np.arange(len(later)), later] = 1
-            order[np.arange(len(later)), self.after[later]] = -most[later]
-            yield LinearConstraint(order, -np.inf, 0)
-        once = np.zeros((len(columns), n))
-        once[position[self.exclusive], np.flatnonzero(self.exclusive)] = 1
-        yield LinearConstraint(once, 0, 1)
+            column_weights = np.hstack(
+                [np.zeros((len(weights), n_moves)), weights[:, columns]]
+            )
+            yield LinearConstraint(column_weights, 0, limits)
+        later_moves = np.flatnonzero(self.after >= 0)
+        if len(later_moves):
+            precedence = np.zeros((len(later_moves), n_variables))
+            precedence[np.arange(len(later_moves)), later_moves] = 1
+            precedence[
+                np.arange(len(later_moves)), self.after[later_moves]
+            ] = -most_units[later_moves]
+            yield LinearConstraint(precedence, -np.inf, 0)
+        exclusion = np.zeros((len(columns), n_variables))
+        exclusion[position[self.exclusive], np.flatnonzero(self.exclusive)] = 1
+        yield LinearConstraint(exclusion, 0, 1)
 
     def _round_units(self, units: _Array) -> _Array:
         """Units with whole numbers where moves are made in whole units."""
         return np.where(self.is_integer, np.rint(units), units)
 
     def _solve_after_entrances(
-        self, entered: _Array, usable: NDArray[np.bool_], needs: _Array
+        self, entered: _Array, is_usable: NDArray[np.bool_], needs: _Array
     ) -> _Array | None:
         """Units of usable moves, after the moves in `entered` have been made."""
-        later, is_entrance = self.after >= 0, np.zeros(len(usable), dtype=bool)
-        is_entrance[self.after[later]] = True
+        is_later, is_entrance = self.after >= 0, np.zeros(len(is_usable), dtype=bool)
+        is_entrance[self.after[is_later]] = True
         is_excluded = self.exclusive & np.isin(self.column, self.column[entered > 0])
-        lacks_entrance = later & (entered[self.after] == 0)
-        usable = usable & ~(is_entrance | is_excluded | lacks_entrance)
+        lacks_entrance = is_later & (entered[self.after] == 0)
+        is_usable = is_usable & ~(is_entrance | is_excluded | lacks_entrance)
         reduced = replace(
             self,
-            most=np.where(usable, self.most, 0),
+            most=np.where(is_usable, self.most, 0),
             after=np.full_like(self.after, -1),
         )
         needs = needs - entered @ self.gains
@@ -303,15 +315,15 @@ def share_slack(
         Mask of moves in whole units.
     """
     sizes, slack = np.array(rooms, dtype=np.float64), slack.copy()
-    n_left = (losses > 0).sum(axis=0)
+    n_moves_left = (losses > 0).sum(axis=0)
     for move, loss in enumerate(losses):
-        loses = loss > 0
-        if loses.any():
-            equal_shares = slack / np.maximum(n_left, 1)
-            largest = (equal_shares[loses] / loss[loses]).min()
+        has_loss = loss > 0
+        if has_loss.any():
+            equal_shares = slack / np.maximum(n_moves_left, 1)
+            largest = (equal_shares[has_loss] / loss[has_loss]).min()
             sizes[move] = max(min(sizes[move], largest), 0)
         if is_integer[move]:
             sizes[move] = np.floor(sizes[move])
-        slack[loses] -= sizes[move] * loss[loses]
-        n_left -= loses
+        slack[has_loss] -= sizes[move] * loss[has_loss]
+        n_moves_left -= has_loss
     return sizes, slack

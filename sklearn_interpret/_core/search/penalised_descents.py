@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 # All moves are tried in each eighth step, and the 64 best of these in between: few rows
 # are asked of the model. `possible` of benchmarks/bench_counterfactuals.py counts what
 # is missed.
-_ALL_EVERY = 8
+_FULL_SEARCH_EVERY = 8
 _N_BEST_MOVES = 64
 # Descents settle where a step saves less than this share of the objective,
-_LITTLE_SAVED = 1e-3
+_LEAST_SAVING = 1e-3
 # or, where it saves nothing, is shorter than this share of the distance.
-_SHORT_STEP = 1e-5
+_LEAST_STEP = 1e-5
 # Savings below this share of the objective are rounding.
 _ROUNDING = 1e-9
 # Savings of single moves, differences of two numbers only, have smaller rounding.
@@ -51,9 +51,9 @@ class _Moves(NamedTuple):
 def coordinate_search(
     origins: _Array,
     cells: tuple[NDArray[np.intp], _Array],
-    moved: Callable[[_Array, NDArray[np.intp], _Array, _Index], _Array],
+    move_points: Callable[[_Array, NDArray[np.intp], _Array, _Index], _Array],
     margins: Callable[[_Array, _Index], _Array],
-    price: Callable[[_Array, _Index], tuple[_Array, NDArray[np.intp]]],
+    price_points: Callable[[_Array, _Index], tuple[_Array, NDArray[np.intp]]],
     *,
     aim: float,
     most_changes: float,
@@ -70,13 +70,13 @@ def coordinate_search(
         Where the search begins.
     cells : (ndarray, ndarray)
         Columns and values of the moves, (n_moves,) each.
-    moved : callable
-        ``moved(values, columns, cells, rows)``: points with one cell each changed.
+    move_points : callable
+        ``move_points(values, columns, cells, rows)``: points, one cell each changed.
     margins : callable
         ``margins(values, rows)``: (k,).
-    price : callable
-        ``price(values, rows)``: costs (k,) and numbers (k,) of the changes since the
-        origins.
+    price_points : callable
+        ``price_points(values, rows)``: costs (k,) and numbers (k,) of the changes since
+        the origins.
     aim : float
         Margin to be reached.
     most_changes : int
@@ -99,14 +99,14 @@ def coordinate_search(
     all_moves = _with_moves_back(origins, *cells)
     n_steps = 0
     while all_moves.columns.size and len(active) and n_steps < max_iter:
-        if n_steps % _ALL_EVERY == 0:
+        if n_steps % _FULL_SEARCH_EVERY == 0:
             moves = all_moves
         n_steps += 1
         columns, new_values = moves.columns[active], moves.values[active]
         rows = np.repeat(active, columns.shape[1])
-        trials = moved(values[rows], columns.ravel(), new_values.ravel(), rows)
+        trials = move_points(values[rows], columns.ravel(), new_values.ravel(), rows)
         trial_costs, n_changed = (
-            array.reshape(columns.shape) for array in price(trials, rows)
+            array.reshape(columns.shape) for array in price_points(trials, rows)
         )
         trial_gaps = aim - margins(trials, rows).reshape(columns.shape)
         trial_gaps = np.maximum(trial_gaps, 0.0) ** 2
@@ -114,25 +114,31 @@ def coordinate_search(
         if n_steps == 1:  # the last move back leaves points as they are
             gaps = trial_gaps[:, -1].copy()
 
-        possible, each = n_changed <= most_changes, np.arange(len(active))
-        feasible_costs = np.where(possible & (trial_gaps == 0), trial_costs, np.inf)
-        cheapest = each, feasible_costs.argmin(axis=1)
+        is_allowed, positions = n_changed <= most_changes, np.arange(len(active))
+        feasible_costs = np.where(is_allowed & (trial_gaps == 0), trial_costs, np.inf)
+        cheapest = positions, feasible_costs.argmin(axis=1)
         nearest.update(trials[cheapest], feasible_costs[cheapest], active)
 
         # The lambda at which a move pays: its cost over what it closes of the gap.
-        closed = gaps[active, None] - trial_gaps
+        gap_reductions = gaps[active, None] - trial_gaps
         added_costs = trial_costs - costs[active, None]
-        rates = np.full(closed.shape, np.inf)
-        np.divide(added_costs, closed, out=rates, where=possible & (closed > 0))
+        rates = np.full(gap_reductions.shape, np.inf)
+        np.divide(
+            added_costs,
+            gap_reductions,
+            out=rates,
+            where=is_allowed & (gap_reductions > 0),
+        )
         if moves is all_moves:
             moves = _best_moves(all_moves, rates, active)
-        best, weights[active] = _choose_moves(
-            closed, added_costs, possible, rates, weights[active]
+        best_moves, weights[active] = _choose_moves(
+            gap_reductions, added_costs, is_allowed, rates, weights[active]
         )
-        goes_on = np.isfinite(weights[active])
-        active, chosen = active[goes_on], (each[goes_on], best[goes_on])
-        values[active], gaps[active] = trials[chosen], trial_gaps[chosen]
-        costs[active] = trial_costs[chosen]
+        is_active = np.isfinite(weights[active])
+        selected = positions[is_active], best_moves[is_active]
+        active = active[is_active]
+        values[active], gaps[active] = trials[selected], trial_gaps[selected]
+        costs[active] = trial_costs[selected]
     return np.where(nearest.has_margin[:, None], nearest.points, values), n_steps
 
 
@@ -140,10 +146,10 @@ def _with_moves_back(
     origins: _Array, columns: NDArray[np.intp], values: _Array
 ) -> _Moves:
     """All moves of each point, then its moves back to the origin."""
-    back, size = np.unique(columns), (len(origins), 1)
+    moved_columns, tiling = np.unique(columns), (len(origins), 1)
     return _Moves(
-        np.tile(np.append(columns, back), size),
-        np.hstack([np.tile(values, size), origins[:, back]]),
+        np.tile(np.append(columns, moved_columns), tiling),
+        np.hstack([np.tile(values, tiling), origins[:, moved_columns]]),
     )
 
 
@@ -162,23 +168,25 @@ def _best_moves(all_moves: _Moves, rates: _Array, active: NDArray[np.intp]) -> _
 
 
 def _choose_moves(
-    closed: _Array,
+    gap_reductions: _Array,
     added_costs: _Array,
-    possible: NDArray[np.bool_],
+    is_allowed: NDArray[np.bool_],
     rates: _Array,
     weights: _Array,
 ) -> tuple[NDArray[np.intp], _Array]:
     """The moves that save most, and the weights at which they save.
 
-    Moves reduce the squared gaps by `closed`, at `rates` of `added_costs`. The weight
-    is infinite where no move saves anything at any weight.
+    Moves reduce the squared gaps, at `rates` of `added_costs`. The weight is infinite
+    where no move saves anything at any weight.
     """
-    saved = np.where(possible, weights[:, None] * closed - added_costs, -np.inf)
+    savings = np.where(
+        is_allowed, weights[:, None] * gap_reductions - added_costs, -np.inf
+    )
     rounding = _ROUNDING_OF_MOVES * (1 + np.abs(added_costs).max(axis=1))
-    pays = saved.max(axis=1) > rounding
-    best = np.where(pays, saved.argmax(axis=1), rates.argmin(axis=1))
-    raised = np.maximum(weights, rates.min(axis=1) * (1 + _ROUNDING))
-    return best, np.where(pays, weights, raised)
+    pays = savings.max(axis=1) > rounding
+    best_moves = np.where(pays, savings.argmax(axis=1), rates.argmin(axis=1))
+    raised_weights = np.maximum(weights, rates.min(axis=1) * (1 + _ROUNDING))
+    return best_moves, np.where(pays, weights, raised_weights)
 
 
 def penalised_steps(
@@ -217,20 +225,22 @@ def penalised_steps(
     cheapest = np.clip(0.0, low, high)
     gaps = gaps - (gradients * (cheapest - values)).sum(axis=1)
     slopes = np.abs(gradients)
-    upwards = gradients > 0
-    room = np.where(upwards, high - cheapest, cheapest - low)
+    is_upwards = gradients > 0
+    room = np.where(is_upwards, high - cheapest, cheapest - low)
     # Moves towards zero are made already; moves away from it cost.
-    room = np.where(np.where(upwards, cheapest < 0, cheapest > 0), 0.0, room)
+    room = np.where(np.where(is_upwards, cheapest < 0, cheapest > 0), 0.0, room)
     order = np.argsort(-slopes, axis=1, kind="stable")
     slopes = np.take_along_axis(slopes, order, axis=1)
     room = np.take_along_axis(room, order, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        closed = np.where(slopes > 0, slopes * room, 0.0)
-        closed_before = np.zeros_like(closed)
-        np.cumsum(closed[:, :-1], axis=1, out=closed_before[:, 1:])
+        gap_reductions = np.where(slopes > 0, slopes * room, 0.0)
+        earlier_reductions = np.zeros_like(gap_reductions)
+        np.cumsum(gap_reductions[:, :-1], axis=1, out=earlier_reductions[:, 1:])
         # The last unit closes as much as it costs: 2 w gap |g| = 1.
-        worthwhile = gaps[:, None] - closed_before - 0.5 / (weights[:, None] * slopes)
-        steps = np.where(slopes > 0, worthwhile / slopes, 0.0)
+        remaining_gaps = (
+            gaps[:, None] - earlier_reductions - 0.5 / (weights[:, None] * slopes)
+        )
+        steps = np.where(slopes > 0, remaining_gaps / slopes, 0.0)
     steps = np.clip(np.nan_to_num(steps), 0.0, room)
     amounts = np.empty_like(steps)
     np.put_along_axis(amounts, order, steps, axis=1)
@@ -285,36 +295,39 @@ def penalised_descent(
     n_steps = 0
     while len(active) and n_steps < max_iter:
         n_steps += 1
-        current, weight = points[active], weights[active]
+        current_points, weight = points[active], weights[active]
         gaps, radius = aim - margins[active], radii[active, None]
-        new = penalised_steps(
-            current,
+        new_points = penalised_steps(
+            current_points,
             gradients[active],
             gaps,
             weight,
-            np.maximum(low[active], current - radius),
-            np.minimum(high[active], current + radius),
+            np.maximum(low[active], current_points - radius),
+            np.minimum(high[active], current_points + radius),
         )
-        new, new_margins, new_gradients = evaluate(new, active)
-        nearest.update(new, _costs_with_margin(new, new_margins), active)
-        before = _objective(current, gaps, weight)
-        saved = before - _objective(new, aim - new_margins, weight)
-        lengths = np.abs(new - current).max(axis=1)
-        better = saved > _ROUNDING * before
-        accepted = active[better]
-        points[accepted], margins[accepted] = new[better], new_margins[better]
-        gradients[accepted] = new_gradients[better]
+        new_points, new_margins, new_gradients = evaluate(new_points, active)
+        nearest.update(new_points, _costs_with_margin(new_points, new_margins), active)
+        objectives = _objective(current_points, gaps, weight)
+        savings = objectives - _objective(new_points, aim - new_margins, weight)
+        lengths = np.abs(new_points - current_points).max(axis=1)
+        is_better = savings > _ROUNDING * objectives
+        accepted = active[is_better]
+        points[accepted] = new_points[is_better]
+        margins[accepted] = new_margins[is_better]
+        gradients[accepted] = new_gradients[is_better]
         distances = np.abs(points[active]).max(axis=1)
-        saved_little = saved < _LITTLE_SAVED * before
-        settled = np.where(better, saved_little, lengths <= _SHORT_STEP * distances)
+        saved_little = savings < _LEAST_SAVING * objectives
+        is_settled = np.where(
+            is_better, saved_little, lengths <= _LEAST_STEP * distances
+        )
         longer = np.maximum(radii[active], 2 * lengths)
         # Trust regions shrink to a quarter of a step that fails, and double after one
         # that succeeds. Where nothing is left to save, the next weight needs much room.
-        radii[active] = np.where(better | settled, longer, lengths / 4)
-        raised = active[settled]
-        weights[raised] *= 10
-        radii[raised] *= 10
-        active = active[~(settled & (margins[active] >= 0))]
+        radii[active] = np.where(is_better | is_settled, longer, lengths / 4)
+        raised_rows = active[is_settled]
+        weights[raised_rows] *= 10
+        radii[raised_rows] *= 10
+        active = active[~(is_settled & (margins[active] >= 0))]
     return np.where(nearest.has_margin[:, None], nearest.points, points), n_steps
 
 

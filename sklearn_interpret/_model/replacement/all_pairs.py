@@ -68,7 +68,7 @@ _N_DONORS = 5
 _ROUNDING = 1e-12
 
 # Seconds from which a warning names the expected time.
-_MINUTE = 60.0
+_SECONDS_TO_WARN = 60.0
 # Repeats of permutation importance that the warning offers instead.
 _N_REPEATS = 10
 
@@ -80,7 +80,7 @@ class _RowLoss:
     function: Callable[..., NDArray[np.float64]]
     targets: NDArray[np.float64]
     # The function of `losses_of_pairs`, where there is one.
-    of_pairs: Callable[..., NDArray[np.float64]] | None = None
+    loss_of_pairs: Callable[..., NDArray[np.float64]] | None = None
 
     def total(
         self,
@@ -106,7 +106,7 @@ class _CallableLoss:
 
     loss: LossOfModel
     targets: NDArray[Any]
-    of_pairs: None = None
+    loss_of_pairs: None = None
 
     def total(
         self,
@@ -142,9 +142,9 @@ class MetricLoss(NamedTuple):
 class _PartnerSums(NamedTuple):
     """Sums of losses over all partners of rows, themselves too."""
 
-    members: list[MetricLoss]
+    metric_losses: list[MetricLoss]
     predictions: NDArray[np.float64]  # for the rows as they are, (n_rows, k)
-    sums: NDArray[np.float64]  # (n_players, n_members)
+    sums: NDArray[np.float64]  # (n_players, n_losses)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,11 +182,13 @@ class _SumOverPairs:
         positions, strata = self.positions[player], self.strata[player]
         if strata is None:
             return np.bincount(positions, self.weights, n_points)
-        labels, stratum = np.unique(strata[index], return_inverse=True)
-        partners = np.flatnonzero(np.isin(strata, labels))
-        cell = np.searchsorted(labels, strata[partners])
-        cell = cell * n_points + positions[partners]
-        shares = np.bincount(cell, self.weights[partners], len(labels) * n_points)
+        stratum_labels, stratum = np.unique(strata[index], return_inverse=True)
+        partners = np.flatnonzero(np.isin(strata, stratum_labels))
+        cells = np.searchsorted(stratum_labels, strata[partners])
+        cells = cells * n_points + positions[partners]
+        shares = np.bincount(
+            cells, self.weights[partners], len(stratum_labels) * n_points
+        )
         return shares.reshape(-1, n_points)[stratum.reshape(-1)]
 
 
@@ -210,9 +212,9 @@ def all_pairs_scores(
     shares = np.stack([_shares_of_pairs(weights, labels) for labels in groups])
     baseline = np.empty(len(metrics))
     over_pairs = np.empty((len(players), 1, len(metrics)))
-    for response, members in losses_by_response(metrics, estimator, sample):
+    for response, losses_of_response in losses_by_response(metrics, estimator, sample):
         for metric_losses, predictions, sums in _sums_over_partners(
-            response, members, sample, players, strata, shares, n_jobs
+            response, losses_of_response, sample, players, strata, shares, n_jobs
         ):
             positions, row_losses = zip(*metric_losses, strict=True)
             sums_of_rows = sums_of_losses(row_losses, weights, predictions)
@@ -224,9 +226,9 @@ def all_pairs_scores(
             ]
             over_pairs[:, 0, positions] = sums - sums_with_itself
     # A difference within rounding is zero: an ignored feature has no importance.
-    size = np.maximum(np.abs(over_pairs), np.abs(baseline))
-    equal = np.abs(over_pairs - baseline) <= _ROUNDING * size
-    over_pairs = np.where(equal, baseline, over_pairs)
+    magnitude = np.maximum(np.abs(over_pairs), np.abs(baseline))
+    is_equal = np.abs(over_pairs - baseline) <= _ROUNDING * magnitude
+    over_pairs = np.where(is_equal, baseline, over_pairs)
     for i, metric in enumerate(metrics):
         baseline[i] = metric.as_loss(baseline[i])
         over_pairs[..., i] = metric.as_loss(over_pairs[..., i])
@@ -235,7 +237,7 @@ def all_pairs_scores(
 
 def _sums_over_partners(
     response: Response,
-    members: list[MetricLoss],
+    metric_losses: list[MetricLoss],
     sample: Sample,
     players: list[tuple[int, ...]],
     strata: Sequence[NDArray[np.intp] | None],
@@ -248,36 +250,44 @@ def _sums_over_partners(
     """
     rows, weights = sample.rows, sample.weights
     shares = np.broadcast_to(shares, (len(players), len(weights)))
-    in_closed_form = [member for member in members if member.loss.of_pairs is not None]
-    pair_losses = [
-        partial(loss.of_pairs, loss.targets)
-        for _, loss in in_closed_form
-        if loss.of_pairs is not None
+    in_closed_form = [
+        member for member in metric_losses if member.loss.loss_of_pairs is not None
     ]
-    additive = additive_linear(response, rows, players) if in_closed_form else None
-    if additive is None or len(in_closed_form) < len(members):
+    pair_losses = [
+        partial(loss.loss_of_pairs, loss.targets)
+        for _, loss in in_closed_form
+        if loss.loss_of_pairs is not None
+    ]
+    additive_model = (
+        additive_linear(response, rows, players) if in_closed_form else None
+    )
+    if additive_model is None or len(in_closed_form) < len(metric_losses):
         responses = dependence_at_rows(
             "auto", response, rows, weights, players, averaged=False, n_jobs=n_jobs
         )
-        if additive is None and in_closed_form:
-            additive = additive_trees(responses)
-    if additive is None:
+        if additive_model is None and in_closed_form:
+            additive_model = additive_trees(responses)
+    if additive_model is None:
         in_closed_form = []
     else:
-        sums = _sums_in_closed_form(additive, pair_losses, weights, strata, shares)
-        yield _PartnerSums(in_closed_form, additive.predictions, sums)
-    over_pairs = [member for member in members if member not in in_closed_form]
-    if over_pairs:
-        row_losses = [member.loss for member in over_pairs]
+        sums = _sums_in_closed_form(
+            additive_model, pair_losses, weights, strata, shares
+        )
+        yield _PartnerSums(in_closed_form, additive_model.predictions, sums)
+    remaining_losses = [
+        member for member in metric_losses if member not in in_closed_form
+    ]
+    if remaining_losses:
+        row_losses = [member.loss for member in remaining_losses]
         reduce = _SumOverPairs(row_losses, weights, shares, responses.positions, strata)
         _warn_of_cost(responses, reduce)
         sums_of_blocks = responses.responses_at_points(reduce)
         sums = np.stack([sum(block_sums) for block_sums in sums_of_blocks])
-        yield _PartnerSums(over_pairs, responses.predictions, sums)
+        yield _PartnerSums(remaining_losses, responses.predictions, sums)
 
 
 def _sums_in_closed_form(
-    additive: AdditiveModel,
+    additive_model: AdditiveModel,
     pair_losses: Sequence[Callable[..., NDArray[np.float64]]],
     weights: NDArray[np.float64],
     strata: Sequence[NDArray[np.intp] | None],
@@ -292,8 +302,10 @@ def _sums_in_closed_form(
     sums = np.empty((len(strata), len(pair_losses)))
     for player, groups in enumerate(with_progress(strata)):
         groups = np.zeros(len(weights), dtype=np.intp) if groups is None else groups
-        effect = additive.effect(player)
-        pairs = losses_of_pairs.Pairs(additive.sums - effect, effect, weights, groups)
+        effect = additive_model.effect(player)
+        pairs = losses_of_pairs.Pairs(
+            additive_model.sums - effect, effect, weights, groups
+        )
         for i, pair_loss in enumerate(pair_losses):
             row_losses = pair_loss(pairs)
             sums[player, i] = shares[player] @ row_losses
@@ -304,8 +316,8 @@ def _warn_of_cost(
     responses: DependenceAtRows | TreeDependenceAtRows, reduce: _SumOverPairs
 ) -> None:
     """Warn if predictions for all pairs of rows will take more than a minute."""
-    seconds = responses.seconds(reduce, _MINUTE)
-    if seconds < _MINUTE:
+    seconds = responses.seconds(reduce, _SECONDS_TO_WARN)
+    if seconds < _SECONDS_TO_WARN:
         return
     n_points, n_rows = responses.most_rows(), len(responses.predictions)
     permuted = seconds * _N_REPEATS * len(responses.positions) * n_rows / n_points
@@ -331,7 +343,7 @@ def loss_increases(
     of regressors is the squared error, summed over outputs with the `shares` (k,); that
     of classifiers is the Brier score, or where they have no probabilities 0-1.
     """
-    response, loss = _loss_of_kind(estimator, sample.y, shares)
+    response, loss = _response_and_loss(estimator, sample.y, shares)
     rows, weights = sample.rows, sample.weights
     by_trees = partial(dependence_at_rows, "tree", averaged=False)
     responses = read_formula([by_trees], response, rows, weights, players)
@@ -347,7 +359,7 @@ def loss_increases(
     return increases
 
 
-def _loss_of_kind(
+def _response_and_loss(
     estimator: BaseEstimator, y: NDArray[Any], shares: NDArray[np.float64]
 ) -> tuple[Response, _RowLoss]:
     """The response that the loss of a kind of model uses, and the loss."""
@@ -378,8 +390,8 @@ def _mean_losses_over_all(
         player: int, index: NDArray[np.intp], predictions: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         shares = np.bincount(responses.positions[player], weights)
-        at_points = loss.function(loss.targets[index], predictions)
-        return index, at_points @ (shares / weights.sum())
+        losses_at_points = loss.function(loss.targets[index], predictions)
+        return index, losses_at_points @ (shares / weights.sum())
 
     after = np.empty((len(responses.positions), len(weights)))
     for losses_of_rows, blocks in zip(
@@ -457,8 +469,8 @@ def losses_by_response(
     for position, metric in enumerate(metrics):
         response, loss = _prepare_loss(metric, estimator, sample, shares)
         key = response.method, response.classes is None
-        _, members = groups.setdefault(key, (response, []))
-        members.append(MetricLoss(position, loss))
+        _, metric_losses = groups.setdefault(key, (response, []))
+        metric_losses.append(MetricLoss(position, loss))
     return groups.values()
 
 
@@ -488,15 +500,15 @@ def _prepare_loss(
     else:
         targets = _targets_as_indicators(metric, sample.y, response.classes)
     # The closed form over pairs has the name of the loss.
-    of_pairs = getattr(losses_of_pairs, function.__name__, None)
+    loss_of_pairs = getattr(losses_of_pairs, function.__name__, None)
     if function is losses.weighted_squared:
         if shares is None:
             mean = np.average(targets, axis=0, weights=sample.weights)
             squares = (targets - mean) ** 2
             shares = r2_shares(np.average(squares, axis=0, weights=sample.weights))
         function = partial(function, shares=shares)
-        of_pairs = partial(losses_of_pairs.weighted_squared, shares=shares)
-    return response, _RowLoss(function, targets, of_pairs)
+        loss_of_pairs = partial(losses_of_pairs.weighted_squared, shares=shares)
+    return response, _RowLoss(function, targets, loss_of_pairs)
 
 
 def _targets_as_numbers(metric: Metric, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -535,16 +547,16 @@ def _check_is_mean(
     predictions = loss.predictions(estimator, sample.rows.native)
     weights = sample.weights
     overall = loss.mean(sample.y, predictions, weights)
-    mean, size = 0.0, abs(overall)
+    mean_of_halves, magnitude = 0.0, abs(overall)
     for half in (slice(None, None, 2), slice(1, None, 2)):
         half_mean = loss.mean(sample.y[half], predictions[half], weights[half])
-        mean += half_mean * weights[half].sum() / weights.sum()
-        size += abs(half_mean)
-    if not abs(mean - overall) <= _RELATIVE_ERROR * size:
+        mean_of_halves += half_mean * weights[half].sum() / weights.sum()
+        magnitude += abs(half_mean)
+    if not abs(mean_of_halves - overall) <= _RELATIVE_ERROR * magnitude:
         raise ValueError(
             f'scoring: method="exact" takes losses that are means over rows, and '
             f"{name!r} is not: of all rows it is {overall:g}, and the mean over both "
-            f"halves of the rows is {mean:g}."
+            f"halves of the rows is {mean_of_halves:g}."
         )
 
 
@@ -610,8 +622,8 @@ def _linear_effect(
     """Function of a player: what it adds to the rows, (n_rows, k)."""
     derived = model.derived_columns(rows.native)
     derived = derived.tocsc() if issparse(derived) else derived
-    members = [np.flatnonzero(np.isin(model.columns, player)) for player in players]
-    return lambda j: derived[:, members[j]] @ model.coefficients[members[j]]
+    positions = [np.flatnonzero(np.isin(model.columns, player)) for player in players]
+    return lambda j: derived[:, positions[j]] @ model.coefficients[positions[j]]
 
 
 def _furthest_rows(
@@ -624,10 +636,12 @@ def _furthest_rows(
     A model that cuts off its sums may be linear on the rows, and not on the extremes.
     """
     effects = map(effect, range(len(players)))
-    ends = [
+    extreme_rows = [
         np.append(values.argmax(axis=0), values.argmin(axis=0)) for values in effects
     ]
     donors = {
-        j: ends[player] for player, columns in enumerate(players) for j in columns
+        j: extreme_rows[player]
+        for player, columns in enumerate(players)
+        for j in columns
     }
-    return as_rows(rows.mix(np.zeros_like(ends[0]), donors))
+    return as_rows(rows.mix(np.zeros_like(extreme_rows[0]), donors))

@@ -92,9 +92,11 @@ class ReplacedTrees:
     ) -> None:
         self._trees, self._codes = trees, trees.encode_and_check(rows)
         self._groups = []
-        for numbers in _group_disjoint([grid.columns for grid in replacements]):
-            grids = [replacements[number] for number in numbers]
-            moved_features = list(_moved_features(trees, rows, grids))
+        for numbers in _group_disjoint(
+            [replacement.columns for replacement in replacements]
+        ):
+            group = [replacements[number] for number in numbers]
+            moved_features = list(_moved_features(trees, rows, group))
             self._groups.append(ReplacementGroup(numbers, moved_features))
 
     @property
@@ -133,10 +135,10 @@ class ReplacedTrees:
                 )
                 if leaf_weights is None:  # they do not depend on the points
                     leaf_weights = self._summed_leaf_weights(effects, weights, n_jobs)
-                for table, some_points, values in zip(
+                for average, block, values in zip(
                     averages, points, effects.averages(leaf_weights, total), strict=True
                 ):
-                    table[some_points] = values
+                    average[block] = values
             means.update(zip(numbers, averages, strict=True))
         return Averages.of_means([means[number] for number in sorted(means)], total)
 
@@ -154,9 +156,9 @@ class ReplacedTrees:
         ) -> Iterator[tuple[Any, ...]]:
             curves = TreeCurves(effects)
             size = curves.block_rows(self._bytes_of_curves)
-            inputs = curves, self._trees, self._codes
+            arguments = curves, self._trees, self._codes
             for rows in row_tasks(len(self._codes), size):
-                yield _reduce_curves, merge, *inputs, rows, size, numbers, reduce
+                yield _reduce_curves, merge, *arguments, rows, size, numbers, reduce
 
         return self._reduce_tasks(tasks, merge, n_jobs)
 
@@ -175,9 +177,16 @@ class ReplacedTrees:
             numbers: Sequence[int], effects: TreeEffects
         ) -> Iterator[tuple[Any, ...]]:
             numbered_steps = [(number, steps[number]) for number in numbers]
-            inputs = effects, self._codes, cells
+            arguments = effects, self._codes, cells
             for rows in row_tasks(len(self._codes), effects.block_rows):
-                yield _reduce_differences, merge, *inputs, rows, numbered_steps, reduce
+                yield (
+                    _reduce_differences,
+                    merge,
+                    *arguments,
+                    rows,
+                    numbered_steps,
+                    reduce,
+                )
 
         return self._reduce_tasks(tasks, merge, n_jobs)
 
@@ -235,12 +244,12 @@ class ReplacedTrees:
             yield self._codes, weights
             return
         most_rows = max(_LEAST_IN_ORDER, block_rows(self._codes[:1].nbytes))
-        n_pieces = -(-len(self._codes) // most_rows)
-        for piece in slices(len(self._codes), -(-len(self._codes) // n_pieces)):
-            codes = self._codes[piece]
+        n_portions = -(-len(self._codes) // most_rows)
+        for portion in slices(len(self._codes), -(-len(self._codes) // n_portions)):
+            codes = self._codes[portion]
             order = order_of_likeness(self._trees.ensemble, codes)
             codes = np.array([column.take(order) for column in codes.T]).T
-            yield codes, weights[piece].take(order)
+            yield codes, weights[portion].take(order)
 
 
 def _points_in_memory(
@@ -251,13 +260,13 @@ def _points_in_memory(
     Along joint points of several features, conditions begin and cease to hold many
     times. Each moved feature has points in each block: the same points, if it has few.
     """
-    joint = [
+    numbers_of_points = [
         moved.n_points
         for moved in moved_features
         if len(moved.features) > 1 and len(moved.shape) == 1
     ]
     most_points = max(_LEAST_POINTS, rows_in_memory(_BYTES_OF_STEPS * n_nodes))
-    n_blocks = max(1, -(-max(joint, default=0) // most_points))
+    n_blocks = max(1, -(-max(numbers_of_points, default=0) // most_points))
     if any(len(moved.shape) > 1 for moved in moved_features):
         n_blocks = 1
     for block in range(n_blocks):
@@ -278,30 +287,35 @@ def _moved_features(
     All values are encoded in copies of one row: a feature of the trees is made from one
     column only.
     """
-    height = max(grid.n_variants for grid in replacements)
-    X, varied = rows.take([0]), [grid for grid in replacements if grid.n_variants]
-    columns = [column for grid in varied for column in grid.columns]
-    levels = [values for grid in varied for values in grid.levels]
+    most_variants = max(replacement.n_variants for replacement in replacements)
+    first_row = rows.take([0])
+    varying = [replacement for replacement in replacements if replacement.n_variants]
+    columns = [column for replacement in varying for column in replacement.columns]
+    levels = [values for replacement in varying for values in replacement.levels]
     blocks = []
-    for block in slices(max(height, 1), batch_rows(X.row_bytes)):
-        native, points = X.native, np.arange(block.start, block.stop)
+    for block in slices(max(most_variants, 1), batch_rows(first_row.row_bytes)):
+        native, points = first_row.native, np.arange(block.start, block.stop)
         if columns:
             # Shorter ones stay at their last point.
             variants = [
-                table[:, np.minimum(points, grid.n_variants - 1)]
-                for grid in varied
-                for table in grid.codes
+                table[:, np.minimum(points, replacement.n_variants - 1)]
+                for replacement in varying
+                for table in replacement.codes
             ]
-            native = X.tiles(0, 1, len(points)).replace(columns, levels, variants)
+            native = first_row.tiles(0, 1, len(points)).replace(
+                columns, levels, variants
+            )
         numbers = trees.model.encode(native)
         blocks.append(trees.ensemble.codes(numbers))
         if not np.isfinite(numbers).all():  # the model may refuse missing values
             trees.check_agreement(native, blocks[-1])
     codes = np.concatenate(blocks)
-    for grid in replacements:
-        features = np.flatnonzero(np.isin(trees.model.columns, grid.columns))
-        shape = grid.shape or (grid.n_variants,)
-        yield MovedFeatures(features, codes[: grid.n_variants][:, features], shape)
+    for replacement in replacements:
+        features = np.flatnonzero(np.isin(trees.model.columns, replacement.columns))
+        shape = replacement.shape or (replacement.n_variants,)
+        yield MovedFeatures(
+            features, codes[: replacement.n_variants][:, features], shape
+        )
 
 
 def _group_disjoint(sets: list[tuple[int, ...]]) -> list[list[int]]:
@@ -309,17 +323,17 @@ def _group_disjoint(sets: list[tuple[int, ...]]) -> list[list[int]]:
     groups: list[list[int]] = []
     members_of_groups: list[set[int]] = []
     for position, members in enumerate(sets):
-        possible = (
-            number
-            for number, group_members in enumerate(members_of_groups)
+        disjoint_groups = (
+            group
+            for group, group_members in enumerate(members_of_groups)
             if group_members.isdisjoint(members)
         )
-        number = next(possible, len(groups))
-        if number == len(groups):
+        group = next(disjoint_groups, len(groups))
+        if group == len(groups):
             groups.append([])
             members_of_groups.append(set())
-        groups[number].append(position)
-        members_of_groups[number].update(members)
+        groups[group].append(position)
+        members_of_groups[group].update(members)
     return groups
 
 
@@ -343,10 +357,10 @@ def _collect(
 ) -> None:
     """Append results of replacements to their earlier results, or merge the two."""
     for number, result in pairs:
-        earlier = results.setdefault(number, [])
-        if merge is not None and earlier:
-            result = merge(earlier.pop(), result)
-        earlier.append(result)
+        earlier_results = results.setdefault(number, [])
+        if merge is not None and earlier_results:
+            result = merge(earlier_results.pop(), result)
+        earlier_results.append(result)
 
 
 def _run_and_collect(
@@ -356,7 +370,9 @@ def _run_and_collect(
     results: dict[int, list[Any]] = {}
     _collect(results, function(*inputs), merge)
     return [
-        (number, result) for number, earlier in results.items() for result in earlier
+        (number, result)
+        for number, replacement_results in results.items()
+        for result in replacement_results
     ]
 
 
@@ -417,16 +433,18 @@ def _reduce_differences(
         block_cells, block_codes = cells[block], codes[block]
         row_steps = [steps.row_steps(block_cells) for _, steps in numbered_steps]
         changes = []
-        for kind in range(max(map(len, row_steps))):
-            ends = np.full((len(block_codes), len(numbered_steps)), -1)
+        for step in range(max(map(len, row_steps))):
+            end_points = np.full((len(block_codes), len(numbered_steps)), -1)
             for column, (_, steps) in enumerate(numbered_steps):
-                if kind < len(row_steps[column]):
-                    ends[:, column] = steps.ends(row_steps[column][kind])
-            changes.append(effects.differences(block_codes, ends))
+                if step < len(row_steps[column]):
+                    end_points[:, column] = steps.ends(row_steps[column][step])
+            changes.append(effects.differences(block_codes, end_points))
         index = np.arange(block.start, block.stop)
         for column, (number, _) in enumerate(numbered_steps):
-            kinds = [change[:, column] for change in changes[: len(row_steps[column])]]
-            yield number, reduce(number, index, row_steps[column], kinds)
+            column_changes = [
+                change[:, column] for change in changes[: len(row_steps[column])]
+            ]
+            yield number, reduce(number, index, row_steps[column], column_changes)
 
 
 def _blocks_of_slice(rows: slice, step: int) -> Iterator[slice]:

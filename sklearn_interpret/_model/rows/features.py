@@ -98,13 +98,15 @@ def resolve_features(
     """
     groups = groups or {}
     if features is None:
-        grouped = {column for members in groups.values() for column in members}
-        single = [(column,) for column in range(len(names)) if column not in grouped]
-        return single + [(name,) for name in groups]
-    index = partial(feature_index, names=names, named=named, parameter=parameter)
+        grouped_columns = {column for members in groups.values() for column in members}
+        single_features = [
+            (column,) for column in range(len(names)) if column not in grouped_columns
+        ]
+        return single_features + [(name,) for name in groups]
+    to_index = partial(feature_index, names=names, named=named, parameter=parameter)
     orders = min_order, max_order
     entries = [
-        _resolve_entry(entry, index, groups, orders, parameter)
+        _resolve_entry(entry, to_index, groups, orders, parameter)
         for entry in _list_features(features, names, parameter)
     ]
     if not entries:
@@ -143,7 +145,7 @@ def _list_features(features: Any, names: Sequence[str], parameter: str) -> list[
 
 def _resolve_entry(
     entry: Any,
-    index: Callable[[Any], int],
+    to_index: Callable[[Any], int],
     groups: Mapping[str, list[int]],
     orders: tuple[int, int],
     parameter: str,
@@ -152,7 +154,7 @@ def _resolve_entry(
     if isinstance(entry, str | Integral):
         entry = (entry,)
     elif not isinstance(entry, tuple | list | np.ndarray):
-        index(entry)  # raises the TypeError
+        to_index(entry)  # raises the TypeError
     smallest, largest = orders
     if not smallest <= len(entry) <= largest:
         accepted = f"one to {largest}" if smallest == 1 else f"{smallest} to {largest}"
@@ -161,7 +163,7 @@ def _resolve_entry(
             f"{accepted} features can be taken together."
         )
     resolved = tuple(
-        member if isinstance(member, str) and member in groups else index(member)
+        member if isinstance(member, str) and member in groups else to_index(member)
         for member in entry
     )
     if len(set(resolved)) < len(resolved):
@@ -174,13 +176,15 @@ def _resolve_entry(
 def _refuse_repetition(
     entries: list[tuple[int | str, ...]], names: list[str], parameter: str
 ) -> None:
-    seen = set()
+    seen_keys = set()
     for entry in entries:
         key = frozenset(entry)
-        if key in seen:
-            repeated = tuple(m if isinstance(m, str) else names[m] for m in entry)
+        if key in seen_keys:
+            repeated = tuple(
+                member if isinstance(member, str) else names[member] for member in entry
+            )
             raise ValueError(f"{parameter} has the entry {repeated!r} more than once.")
-        seen.add(key)
+        seen_keys.add(key)
 
 
 def resolve_categorical(categorical_features: Any, rows: Rows) -> NDArray[np.bool_]:
@@ -236,11 +240,11 @@ def resolve_groups(
             f"{type(feature_groups).__name__}."
         )
     groups: dict[str, list[int]] = {}
-    owner: dict[int, str] = {}
+    group_of_column: dict[int, str] = {}
     for name, members in feature_groups.items():
         columns = [
-            feature_index(m, names, named=named, parameter="feature_groups")
-            for m in _list_features(members, names, "feature_groups")
+            feature_index(member, names, named=named, parameter="feature_groups")
+            for member in _list_features(members, names, "feature_groups")
         ]
         if not columns:
             raise ValueError(f"feature_groups has the empty group {name!r}.")
@@ -250,12 +254,12 @@ def resolve_groups(
                 "feature outside of that group."
             )
         for column in columns:
-            if column in owner:
+            if column in group_of_column:
                 raise ValueError(
-                    f"feature_groups has {names[column]!r} in {owner[column]!r} and "
-                    f"again in {name!r}."
+                    f"feature_groups has {names[column]!r} in "
+                    f"{group_of_column[column]!r} and again in {name!r}."
                 )
-            owner[column] = name
+            group_of_column[column] = name
         groups[str(name)] = columns
     return groups
 
@@ -285,9 +289,13 @@ def resolve_players(
         Names of features or groups.
     """
     if entries is None:
-        owner = {column: name for name, columns in groups.items() for column in columns}
-        owners = [owner.get(column, column) for column in range(len(names))]
-        entries = [(player,) for player in dict.fromkeys(owners)]
+        group_of_column = {
+            column: name for name, columns in groups.items() for column in columns
+        }
+        player_of_column = [
+            group_of_column.get(column, column) for column in range(len(names))
+        ]
+        entries = [(player,) for player in dict.fromkeys(player_of_column)]
     players: list[tuple[int, ...]] = []
     player_names = []
     for (player,) in entries:
@@ -332,12 +340,12 @@ def resolve_keys(
 
 def near_names(unknown: Any, names: Sequence[Any], start: str) -> str:
     """A question for the known names near an unknown name, else all known names."""
-    near = []
+    near_matches = []
     if isinstance(unknown, str):
         texts = [name for name in names if isinstance(name, str)]
-        near = get_close_matches(unknown, texts, n=3)
-    if near:
-        return f"did you mean {' or '.join(map(repr, near))}?"
+        near_matches = get_close_matches(unknown, texts, n=3)
+    if near_matches:
+        return f"did you mean {' or '.join(map(repr, near_matches))}?"
     return f"{start} {shortened(names)}."
 
 

@@ -55,12 +55,12 @@ _THRESHOLDS = {
 
 def check_surrogate(surrogate: Any) -> None:
     """Refuse objects that are not predictors, such as a class."""
-    needs = "surrogate must be an estimator with fit and predict; got"
+    message = "surrogate must be an estimator with fit and predict; got"
     if isinstance(surrogate, type):
         name = surrogate.__name__
-        raise TypeError(f"{needs} the class {name}: pass {name}().")
+        raise TypeError(f"{message} the class {name}: pass {name}().")
     if not (hasattr(surrogate, "fit") and hasattr(surrogate, "predict")):
-        raise TypeError(f"{needs} {type(surrogate).__name__}.")
+        raise TypeError(f"{message} {type(surrogate).__name__}.")
 
 
 def default_surrogate(random_state: Any) -> DecisionTreeRegressor:
@@ -75,26 +75,26 @@ def _add_encoders(surrogate: Any, rows: Rows) -> Any:
     """
     if sparse.issparse(rows.native) or _may_take_categories(surrogate):
         return surrogate
-    is_category = rows.detected_categorical
-    for j in np.flatnonzero(~is_category & ~rows.are_numbers)[:1].tolist():
+    is_categorical = rows.detected_categorical
+    for j in np.flatnonzero(~is_categorical & ~rows.are_numbers)[:1].tolist():
         raise ValueError(
             f"surrogate={surrogate!r} cannot be fitted: the column {rows.names[j]!r} "
             f"of X, of dtype {rows.column(j).dtype}, has neither numbers nor "
             "categories. Pass a pipeline as surrogate that makes numbers of it."
         )
-    categorical = np.flatnonzero(is_category).tolist()
+    categorical = np.flatnonzero(is_categorical).tolist()
     has_dates = any(rows.dates(j) is not None for j in range(rows.n_columns))
     if not categorical and not has_dates:
         return surrogate
-    orders = {j: _category_order(rows, j) for j in categorical}
-    ordered = [j for j in categorical if orders[j] is not None]
-    unordered = [j for j in categorical if orders[j] is None]
-    positions = OrdinalEncoder(
-        categories=[orders[j] for j in ordered],
+    category_orders = {j: _category_order(rows, j) for j in categorical}
+    ordered = [j for j in categorical if category_orders[j] is not None]
+    unordered = [j for j in categorical if category_orders[j] is None]
+    ordinal_encoder = OrdinalEncoder(
+        categories=[category_orders[j] for j in ordered],
         handle_unknown="use_encoded_value",
         unknown_value=np.nan,
     )
-    indicators = OneHotEncoder(
+    one_hot_encoder = OneHotEncoder(
         max_categories=MAX_LEVELS,
         handle_unknown="infrequent_if_exist",
         sparse_output=False,
@@ -104,7 +104,7 @@ def _add_encoders(surrogate: Any, rows: Rows) -> Any:
     if has_dates:
         identity = FunctionTransformer(as_days, feature_names_out="one-to-one")
     encoders = make_column_transformer(
-        (positions, ordered), (indicators, unordered), remainder=identity
+        (ordinal_encoder, ordered), (one_hot_encoder, unordered), remainder=identity
     )
     return make_pipeline(encoders, surrogate)
 
@@ -117,9 +117,9 @@ def _may_take_categories(estimator: Any) -> bool:
         return True
     if isinstance(estimator, ColumnTransformer | FrozenEstimator):
         return True
-    inner = getattr(estimator, "estimator", None)  # of searches and wrappers
-    if hasattr(inner, "fit"):
-        return _may_take_categories(inner)
+    inner_estimator = getattr(estimator, "estimator", None)  # of searches and wrappers
+    if hasattr(inner_estimator, "fit"):
+        return _may_take_categories(inner_estimator)
     tags = tags_of(estimator)
     return tags.no_validation or tags.input_tags.categorical or tags.input_tags.string
 
@@ -152,10 +152,12 @@ def _category_order(rows: Rows, j: int) -> list[Any] | None:
     labels = rows.categories(j)
     if labels is None:
         labels = [label for label in rows.encode([j])[1] if not is_missing(label)]
-    order = np.asarray(labels)
+    categories = np.asarray(labels)
     # The encoder takes numbers in increasing order only.
-    is_taken = order.dtype.kind in "OUS" or (order[1:] >= order[:-1]).all()
-    return order.tolist() if is_taken and len(order) else None
+    is_accepted = (
+        categories.dtype.kind in "OUS" or (categories[1:] >= categories[:-1]).all()
+    )
+    return categories.tolist() if is_accepted and len(categories) else None
 
 
 def fit_surrogate(
@@ -166,20 +168,22 @@ def fit_surrogate(
     A surrogate that takes a single output is fitted once for each. It must take the
     weights if they differ. Categories are encoded for one that does not take them.
     """
-    name = weight_parameter(surrogate)
-    if name is None and (weights != weights[0]).any():
+    weight_name = weight_parameter(surrogate)
+    if weight_name is None and (weights != weights[0]).any():
         raise ValueError(
             f"surrogate: the fit of {type(unfrozen(surrogate)).__name__} takes no "
             "sample_weight, and rows have different weights."
         )
     learner = _add_encoders(clone(surrogate), rows)
-    name = weight_parameter(learner)
-    parameters = {} if name is None or (weights == 1).all() else {name: weights}
+    weight_name = weight_parameter(learner)
+    fit_params = (
+        {} if weight_name is None or (weights == 1).all() else {weight_name: weights}
+    )
     if targets.ndim == 2 and not tags_of(surrogate).target_tags.multi_output:
         learner = MultiOutputRegressor(learner)
     # The weights go to the surrogate whatever it requests by metadata routing.
     with config_context(enable_metadata_routing=False):
-        return learner.fit(rows.native, targets, **parameters)
+        return learner.fit(rows.native, targets, **fit_params)
 
 
 def squeeze_outputs(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -217,8 +221,8 @@ class SurrogatePredictions:
         if self.has_probabilities:
             return {"predict_proba", "predict_log_proba"}
         method, target = self.response.method, self.response.target
-        regresses = not self.predicts_labels and self.why_no_labels() is None
-        if regresses and method == "decision_function" and target is None:
+        is_regression = not self.predicts_labels and self.why_no_labels() is None
+        if is_regression and method == "decision_function" and target is None:
             return {"decision_function"}
         return set()
 
@@ -232,8 +236,8 @@ class SurrogatePredictions:
             return values.reshape(len(values), -1)
         if not (self._has_probability_scale and self.has_probabilities):
             return None
-        as_probabilities = replace(self.response, method="predict_proba")
-        return as_probabilities.read(self.probabilities(X))
+        probability_response = replace(self.response, method="predict_proba")
+        return probability_response.read(self.probabilities(X))
 
     def predictions(self, X: Any) -> NDArray[Any]:
         """Estimates of the model's `predict`: numbers, or labels of classes."""
@@ -270,8 +274,8 @@ class SurrogatePredictions:
         if callable(method):
             return "it was fitted to what a callable response_method returns"
         target = self.response.target
-        decides = _is_binary(classes) and not isinstance(target, Contrast)
-        if target is not None and not decides:
+        determines_labels = _is_binary(classes) and not isinstance(target, Contrast)
+        if target is not None and not determines_labels:
             (name,) = self.response.output_names(1)
             name = name.item() if isinstance(name, np.generic) else name
             return f"it was fitted to one output, target={name!r}"
@@ -329,11 +333,11 @@ def _likeliest_class(
 def _normalise(values: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
     """Responses clipped and scaled to probabilities, in the same order."""
     if n_classes == 2 and values.shape[1] == 1:
-        second = np.clip(values, 0, 1)
-        return np.hstack([1 - second, second])
+        positive_proba = np.clip(values, 0, 1)
+        return np.hstack([1 - positive_proba, positive_proba])
     positive = np.maximum(values, 0)
     # Where no response is positive, the largest has all of the probability.
-    all_zero = ~positive.any(axis=1)
-    largest = values[all_zero].max(axis=1, keepdims=True)
-    positive[all_zero] = values[all_zero] == largest
+    none_positive = ~positive.any(axis=1)
+    largest = values[none_positive].max(axis=1, keepdims=True)
+    positive[none_positive] = values[none_positive] == largest
     return positive / positive.sum(axis=1, keepdims=True)

@@ -607,7 +607,7 @@ def _term_curve(model: BaseGAM, term: int, outputs: list[int]) -> _Curve:
         np.atleast_2d(numbers.T)[outputs].reshape(shape)
         for numbers in effects_and_errors
     )
-    missing, (column, *more_columns) = None, fitted.own_columns
+    missing, (column, *more_columns) = None, fitted.ordered_columns
     if column.missing and column.labels is None and not more_columns:
         _, missing, _ = model.partial_effect(term, [np.nan])
         missing = np.ravel(missing)[outputs]
@@ -632,7 +632,7 @@ def _row_arrays(
 
     data = []
     for term in terms:
-        columns = model._terms[term].own_columns
+        columns = model._terms[term].ordered_columns
         values = [
             rows.numbers(column.position)
             if column.labels is None

@@ -130,15 +130,15 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
     @classmethod
     def _from_inspector(
-        cls, inspector: Any, data: Data, *, row: int | None = 0, **choices: Any
+        cls, inspector: Any, data: Data, *, row: int | None = 0, **options: Any
     ) -> Self:
         position = cls._row_position(row, as_rows(data.X).n_rows)
         row_data = data.take([position])
-        settings = {"image_shape": getattr(inspector, "image_shape", None)}
+        defaults = {"image_shape": getattr(inspector, "image_shape", None)}
         if getattr(inspector, "units", None) == "std":
-            settings["spreads"] = 1 / inspector._actionability.costs
+            defaults["spreads"] = 1 / inspector._actionability.costs
         display = cls(
-            inspector.explain(row_data.X, row_data.y), **{**settings, **choices}
+            inspector.explain(row_data.X, row_data.y), **{**defaults, **options}
         )
         display._chosen = position
         return display
@@ -248,8 +248,10 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             self.figure_.figure.draw_without_rendering()  # settles the axes' width
         write_title(ax, lines, axes_inches(ax)[0], own_figure=own_figure)
         if not len(features):
-            unchanged = self.explanation.status[row] == "unchanged"
-            text = "it satisfies the target already" if unchanged else "nothing changes"
+            is_unchanged = self.explanation.status[row] == "unchanged"
+            text = (
+                "it satisfies the target already" if is_unchanged else "nothing changes"
+            )
             note_empty(ax, text)
             ax.set_axis_off()
             return
@@ -280,14 +282,14 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         """The image, the perturbation and the result."""
         before, after, change = self._as_images(row, indices)
         titles = self._titles(row, indices)
-        ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
+        aspect_ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
         canvas = self._take_grid(
-            ax, 3, 3, (_IMAGE_WIDTH, ratio * _IMAGE_WIDTH + _LABELS_HEIGHT)
+            ax, 3, 3, (_IMAGE_WIDTH, aspect_ratio * _IMAGE_WIDTH + _LABELS_HEIGHT)
         )
         panel_width = (
             _IMAGE_WIDTH if canvas.own_figure else axes_inches(canvas.main[0])[0]
         )
-        size = "medium" if panel_width > _NARROW_IMAGE_WIDTH else "x-small"
+        font_size = "medium" if panel_width > _NARROW_IMAGE_WIDTH else "x-small"
         # Both images have one scale.
         before, after = np.split(as_drawable_image(np.concatenate([before, after])), 2)
         low, high = colour_limits(change, diverging=True)
@@ -298,8 +300,8 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         ):
             self.images_.append(draw_image(panel, image, **style))
             text = "\n".join(fill(line, _line_length(panel_width)) for line in lines)
-            panel.set_title(literal(text), fontsize=size)
-        self._draw_bar()
+            panel.set_title(literal(text), fontsize=font_size)
+        self._draw_colour_bar()
 
     def _as_images(
         self, row: int, indices: NDArray[np.intp]
@@ -331,7 +333,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         perturbation_lines = ["perturbation", self._distances(row, indices)]
         return [row_lines, perturbation_lines, result_lines]
 
-    def _draw_bar(self) -> None:
+    def _draw_colour_bar(self) -> None:
         """The scale of the perturbation, below it."""
         from matplotlib.ticker import MaxNLocator
 

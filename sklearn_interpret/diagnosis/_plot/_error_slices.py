@@ -314,7 +314,7 @@ class SliceLossDisplay(Display):
             table.means,
             bins=[list(map(_bin_text, bins)) for bins in table.bins],
             feature_names=[bins[0].name for bins in table.bins],
-            frame=table.ends,
+            frame=table.bin_ranges,
             loss_name=loss_name(inspector.loss_),
             title=str(inspector.slices_[number]),
         )

@@ -200,27 +200,29 @@ default=None
             positive whole number, or arrays that do not fit each other.
         """
         lines = self._make_lines(max_entries)
-        several = max(draws.shape[1] for draws in lines.samples) > 1
-        if kind == "box" and lines.null is None and not several:
+        has_several_draws = max(draws.shape[1] for draws in lines.samples) > 1
+        if kind == "box" and lines.null is None and not has_several_draws:
             raise ValueError(
                 'kind="box" shows the draws of each importance, and there is one draw '
                 'only: use kind="bar".'
             )
-        two_samples = len(lines.samples) > 1
+        has_two_samples = len(lines.samples) > 1
         has_marks = lines.null is not None or lines.errors is not None
-        has_legend = several or two_samples or has_marks
-        height = row_height(len(lines), 0.44 if two_samples else 0.36)
+        has_legend = has_several_draws or has_two_samples or has_marks
+        height = row_height(len(lines), 0.44 if has_two_samples else 0.36)
         ax = self._take_axes(ax, (WIDTH + LEGEND_WIDTH * has_legend, height))
         self.bars_: list[Any] = []
         self.spreads_: list[Any] = []
         self.points_: list[Any] = []
         self._entries: dict[str, Any] = {}  # of the legend: handles by text
         self.null_: Any = None
-        mark = self._mark_quartiles if kind == "box" else self._mark_means
-        ends = np.stack([np.full(len(lines), self.no_effect), *mark(lines, bar_kw)])
+        draw_marks = self._mark_quartiles if kind == "box" else self._mark_means
+        extents = np.stack(
+            [np.full(len(lines), self.no_effect), *draw_marks(lines, bar_kw)]
+        )
         name_rows(ax, lines.names)
-        self.labels_ = self._label_lines(lines, ends)
-        self._finish_axes(ends)
+        self.labels_ = self._label_lines(lines, extents)
+        self._finish_axes(extents)
         return self
 
     def _check_array(self, name: str, *shapes: tuple[int | None, ...]) -> Any:
@@ -258,7 +260,7 @@ default=None
         self, lines: Lines, style: Style | None
     ) -> list[NDArray[np.float64]]:
         """Bars for the means, with spread, folds and null; how far each reaches."""
-        ax, ends = self.ax_, []
+        ax, extents = self.ax_, []
         offsets, height = side_by_side(len(lines.samples))
         palette = colours(len(lines.samples))
         for offset, draws, colour in zip(offsets, lines.samples, palette, strict=True):
@@ -268,7 +270,7 @@ default=None
             self.bars_.append(
                 draw_bars(ax, places, lengths, colour, style, **bar_kwargs)
             )
-            ends.append(means)
+            extents.append(means)
             text = f"{draws.shape[1]} {self.draws_name}"
             if draws.shape[1] > 1 and self.draws_name == "folds":
                 positions = np.repeat(places, draws.shape[1])
@@ -280,7 +282,7 @@ default=None
                 self.points_.append(
                     draw_points(ax, draws.ravel(), positions, **point_style)
                 )
-                ends += [draws.min(axis=1), draws.max(axis=1)]
+                extents += [draws.min(axis=1), draws.max(axis=1)]
                 self._entries[text] = self.points_[0]
             half_width, name = (
                 self._learner_half_width(lines),
@@ -291,23 +293,23 @@ default=None
             if half_width is not None:
                 low, high = means - half_width, means + half_width
                 self.spreads_.append(draw_spreads(ax, places, low, high))
-                ends += [low, high]
+                extents += [low, high]
                 self._entries[name] = self.spreads_[0]
         if lines.errors is not None:
-            ends += self._mark_errors(lines, lines.errors, offsets[0])
+            extents += self._mark_errors(lines, lines.errors, offsets[0])
         if len(lines.samples) > 1:
             handles = [bars.patches[0] for bars in self.bars_]
             self._entries = dict(zip(SAMPLES, handles, strict=True)) | self._entries
         elif lines.n_others:
             grey_last(self.bars_[0])
         if lines.null is not None:
-            ends += self._mark_null(lines, lines.null)
+            extents += self._mark_null(lines, lines.null)
         if lines.pvalues is not None and self.alpha is not None:
             for bars in self.bars_:
-                pale = make_pale(bars, lines.pvalues >= self.alpha)
-                if pale is not None:
-                    self._entries.setdefault(f"p ≥ {self.alpha:g}", pale)
-        return ends
+                pale_handle = make_pale(bars, lines.pvalues >= self.alpha)
+                if pale_handle is not None:
+                    self._entries.setdefault(f"p ≥ {self.alpha:g}", pale_handle)
+        return extents
 
     def _learner_half_width(self, lines: Lines) -> NDArray[np.float64] | None:
         """Half-widths (n_lines,) of the learner's intervals, or None.
@@ -325,10 +327,10 @@ default=None
     ) -> list[NDArray[np.float64]]:
         """Lines of two standard errors to each side; how far these reach."""
         means = lines.samples[0].mean(axis=1)
-        ends = [means - 2 * errors, means + 2 * errors]
-        self.spreads_.append(draw_spreads(self.ax_, lines.places + offset, *ends))
+        extents = [means - 2 * errors, means + 2 * errors]
+        self.spreads_.append(draw_spreads(self.ax_, lines.places + offset, *extents))
         self._entries["± 2 standard errors"] = self.spreads_[-1]
-        return ends
+        return extents
 
     def _mark_null(
         self, lines: Lines, null: NDArray[np.float64]
@@ -337,14 +339,15 @@ default=None
         from matplotlib.patheffects import withStroke
 
         tail = 0.05 if self.alpha is None else self.alpha
-        ends = np.quantile(null, [tail, 1 - tail], axis=1)
-        # The edge makes the lines stand out against the bars.
-        edge = [withStroke(linewidth=5, foreground=paper(self.ax_))]
-        line_style: Style = {"color": ink(self.ax_), "path_effects": edge, **NULL_STYLE}
-        self.null_ = self.ax_.hlines(lines.places, *ends, **line_style)
+        extents = np.quantile(null, [tail, 1 - tail], axis=1)
+        # The outline makes the lines stand out against the bars.
+        outline = [withStroke(linewidth=5, foreground=paper(self.ax_))]
+        line_style: Style = {"color": ink(self.ax_), **NULL_STYLE}
+        line_style["path_effects"] = outline
+        self.null_ = self.ax_.hlines(lines.places, *extents, **line_style)
         text = f"null: {100 * tail:g} % to {100 - 100 * tail:g} %"
         self._entries[text] = self.null_
-        return [*ends]
+        return [*extents]
 
     def _mark_quartiles(
         self, lines: Lines, style: Style | None
@@ -354,36 +357,36 @@ default=None
         Where there is a null distribution the boxes are its, and points the
         importances. Returns how far the marks reach.
         """
-        ax, ends = self.ax_, []
-        samples, shades = lines.samples, colours(len(lines.samples))
+        ax, extents = self.ax_, []
+        samples, palette = lines.samples, colours(len(lines.samples))
         if lines.null is not None:
-            samples, shades = [lines.null], [NEUTRAL_COLOUR]
+            samples, palette = [lines.null], [NEUTRAL_COLOUR]
         offsets, height = side_by_side(len(samples))
-        for offset, draws, colour in zip(offsets, samples, shades, strict=True):
+        for offset, draws, colour in zip(offsets, samples, palette, strict=True):
             places = lines.places + offset
             boxes, whiskers = draw_boxes(ax, places, draws, colour, style, height)
             self.bars_.append(boxes)
             self.spreads_.append(whiskers)
-            ends += [draws.min(axis=1), draws.max(axis=1)]
+            extents += [draws.min(axis=1), draws.max(axis=1)]
         handles = [boxes.patches[0] for boxes in self.bars_]
         if lines.null is None:
             if len(samples) > 1:
                 self._entries = dict(zip(SAMPLES, handles, strict=True))
             text = f"range of {samples[0].shape[1]} {self.draws_name}"
             self._entries[text] = self.spreads_[0]
-            return ends
+            return extents
         self.null_ = self.bars_[0]
         point_style: Style = {"s": 30, "marker": "D", "zorder": 3}
         point_style["color"] = stand_out(colours(1)[0], ax)
         for draws in lines.samples:
             means = draws.mean(axis=1)
             self.points_.append(draw_points(ax, means, lines.places, **point_style))
-            ends.append(means)
+            extents.append(means)
         self._entries["importance"] = self.points_[0]
         self._entries[f"{lines.null.shape[1]} null importances"] = handles[0]
-        return ends
+        return extents
 
-    def _label_lines(self, lines: Lines, ends: NDArray[np.float64]) -> list[Any]:
+    def _label_lines(self, lines: Lines, extents: NDArray[np.float64]) -> list[Any]:
         """Numbers, or p-values, to the right of all marks of a line."""
         if len(lines.samples) > 1:
             return []
@@ -391,16 +394,16 @@ default=None
         if lines.pvalues is not None:
             texts = list(map(p_text, lines.pvalues))
         gap = 8 if self.points_ else 4
-        reach = ends.max(axis=0)
+        reach = extents.max(axis=0)
         return label_ends(self.ax_, reach, lines.places, means, texts=texts, gap=gap)
 
-    def _finish_axes(self, ends: NDArray[np.float64]) -> None:
+    def _finish_axes(self, extents: NDArray[np.float64]) -> None:
         """Limits, ticks, axis label and legend."""
         ax, room = self.ax_, None
         if self.labels_:
             room = NUMBER_ROOM if self.pvalues is None else P_ROOM
         label = literal_lines(self.importance_name)
-        finish_bars(ax, ends, label, start=self.no_effect, room=room)
+        finish_bars(ax, extents, label, start=self.no_effect, room=room)
         texts, handles = list(self._entries), list(self._entries.values())
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
@@ -422,29 +425,29 @@ default=None
         draw_column = {"repeats": "repeat", "folds": "fold"}.get(
             self.draws_name, "draw"
         )
-        means, singles = [], []
+        mean_blocks, draw_blocks = [], []
         for draws, label in zip(lines.samples, SAMPLES, strict=False):
             columns: dict[str, Any] = {"feature": lines.names}
             if len(lines.samples) > 1:
                 columns["sample"] = label
-            mean = {**columns, "importance": draws.mean(axis=1)}
+            mean_block = {**columns, "importance": draws.mean(axis=1)}
             half_width = self._learner_half_width(lines)
             if half_width is not None:
-                mean["low"] = mean["importance"] - half_width
-                mean["high"] = mean["importance"] + half_width
+                mean_block["low"] = mean_block["importance"] - half_width
+                mean_block["high"] = mean_block["importance"] + half_width
             elif draws.shape[1] > 1:
-                mean["std"] = standard_deviation(draws)
+                mean_block["std"] = standard_deviation(draws)
             if draws.shape[1] > 1:
-                singles += [
+                draw_blocks += [
                     {**columns, "importance": draw, draw_column: number}
                     for number, draw in enumerate(draws.T)
                 ]
             if lines.pvalues is not None:
-                mean["pvalue"] = lines.pvalues
+                mean_block["pvalue"] = lines.pvalues
             if lines.errors is not None:
-                mean["standard_error"] = lines.errors
-            means.append(mean)
-        return self._frame(*means, *singles, integer_column=draw_column)
+                mean_block["standard_error"] = lines.errors
+            mean_blocks.append(mean_block)
+        return self._frame(*mean_blocks, *draw_blocks, integer_column=draw_column)
 
 
 def line_order(

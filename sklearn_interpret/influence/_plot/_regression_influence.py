@@ -279,8 +279,8 @@ def _set_limits(
 ) -> None:
     """Set limits with room for all points and their names."""
     low, high = min(residuals.min(), 0.0), max(residuals.max(), 0.0)
-    room = 0.1 * (high - low) or 1.0
-    ax.set(xlim=(0, 1.08 * leverages.max() or 1.0), ylim=(low - room, high + room))
+    margin = 0.1 * (high - low) or 1.0
+    ax.set(xlim=(0, 1.08 * leverages.max() or 1.0), ylim=(low - margin, high + margin))
 
 
 def _name_contour(ax: Axes, x: float, y: float, text: str) -> None:
@@ -305,9 +305,17 @@ def _name_points(
         text = write_near(
             ax, name, (x[i], y[i]), (offset, 0), ha=alignment, **text_style
         )
-        size, start = float(text.get_fontsize()), points[i, 0] + offset
-        end = start + np.sign(offset) * _CHARACTER_WIDTH * size * len(name)
-        boxes.append(_NameBox(min(start, end), max(start, end), _LINE_HEIGHT * size))
+        font_size, text_start = float(text.get_fontsize()), points[i, 0] + offset
+        text_end = text_start + np.sign(offset) * _CHARACTER_WIDTH * font_size * len(
+            name
+        )
+        boxes.append(
+            _NameBox(
+                min(text_start, text_end),
+                max(text_start, text_end),
+                _LINE_HEIGHT * font_size,
+            )
+        )
         texts.append(text)
     heights = points[:, 1].copy()
     order = np.argsort(heights)

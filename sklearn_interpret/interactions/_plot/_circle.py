@@ -153,11 +153,11 @@ def lay_out(names: list[str], room: Room) -> Layout:
         if _labels_fit(angles, radius + _label_offset(radius, n)):
             return Layout(angles, texts, True, FONT_SIZE, radius)
     texts = _shorten_names(names, half_sides.min())
-    size = FONT_SIZE
+    font_size = FONT_SIZE
     # The size of the labels and the radius depend on each other.
     for _ in range(FONT_SIZE_STEPS):
-        radius = _largest_radius(texts, angles, half_sides, size, horizontal=False)
-        size = (size + _fitting_font_size(radius, n)) / 2
+        radius = _largest_radius(texts, angles, half_sides, font_size, horizontal=False)
+        font_size = (font_size + _fitting_font_size(radius, n)) / 2
     return Layout(angles, texts, False, _fitting_font_size(radius, n), radius)
 
 
@@ -188,14 +188,14 @@ def _largest_radius(
     names: list[str],
     angles: NDArray[np.float64],
     half_sides: NDArray[np.float64],
-    size: float,
+    font_size: float,
     *,
     horizontal: bool,
 ) -> float:
     """Radius in inches of the largest circle that leaves room for the labels."""
-    scale = size / FONT_SIZE
+    scale = font_size / FONT_SIZE
     lengths = scale * CHARACTER_WIDTH * np.array([len(name) for name in names])
-    line = scale * LINE_HEIGHT
+    line_height = scale * LINE_HEIGHT
     # Distances of the nodes from the centre, in units of the radius.
     x = np.abs(np.cos(angles))
     y = np.abs(np.sin(angles) - _middle_height(angles))
@@ -203,10 +203,10 @@ def _largest_radius(
     if horizontal:
         is_top_or_bottom = x < ROUNDING  # whose labels are centred
         label_x = np.where(is_top_or_bottom, lengths / 2, lengths)
-        label_y = np.where(is_top_or_bottom, line, line / 2)
+        label_y = np.where(is_top_or_bottom, line_height, line_height / 2)
     else:
-        label_x = lengths * x + line / 2
-        label_y = lengths * np.abs(np.sin(angles)) + line / 2
+        label_x = lengths * x + line_height / 2
+        label_y = lengths * np.abs(np.sin(angles)) + line_height / 2
     offset = _label_offset(half_sides.min(), len(names))
     available = half_sides - MARGIN - offset
     with np.errstate(divide="ignore"):

@@ -215,9 +215,9 @@ class LinearEffectDisplay(Display):
         """Points of rows, and a legend of their names."""
         ax, self.points_, self.legend_ = self.ax_, [], None
         palette = [colour for colour in PALETTE[1:] if colour != _BOX_COLOUR]
-        for number, row in enumerate(rows):
-            point_style: Style = {"color": stand_out(palette[number], ax), "s": 40}
-            point_style |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
+        for position, row in enumerate(rows):
+            point_style: Style = {"color": stand_out(palette[position], ax), "s": 40}
+            point_style |= {"marker": _MARKERS[position], "zorder": 3, "linewidth": 0.6}
             point_style["edgecolor"] = paper(ax)
             points = draw_points(ax, lines[:, row], places, style, **point_style)
             self.points_.append(points)

@@ -76,9 +76,9 @@ class ProductRule:
 
     Parameters
     ----------
-    off, on : ndarray of shape (n_points, d, n_leaves)
+    factors_off, factors_on : ndarray of shape (n_points, d, n_leaves)
         Factor :math:`f_k(t)` of each condition where it is not met, and where it is.
-    gained : ndarray of shape (n_points, d, n_leaves)
+    gain_ratios : ndarray of shape (n_points, d, n_leaves)
         Ratio of the gain 1 - z of a condition to its factor, where it is met.
     points, weights : ndarray of shape (n_points,)
         Points and weights of the quadrature; the weights are divided by `order`.
@@ -86,9 +86,9 @@ class ProductRule:
         Order of the terms.
     """
 
-    off: np.ndarray
-    on: np.ndarray
-    gained: np.ndarray
+    factors_off: np.ndarray
+    factors_on: np.ndarray
+    gain_ratios: np.ndarray
     points: np.ndarray
     weights: np.ndarray
     order: int
@@ -98,9 +98,10 @@ class ProductRule:
         """Rule from the chance to meet each absent condition, z: (d, n_leaves)."""
         points, weights = quadrature(len(chances) - order)
         t = points[:, None, None]
-        off = (1 - t) * chances
-        on = t + off
-        return cls(off, on, (1 - chances) / on, points, weights / order, order)
+        factors_off = (1 - t) * chances
+        factors_on = t + factors_off
+        gain_ratios = (1 - chances) / factors_on
+        return cls(factors_off, factors_on, gain_ratios, points, weights / order, order)
 
     def gains_at(self, met: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Gains (n_terms, n_leaves, m) from which conditions are met (d, ...)."""
@@ -109,45 +110,46 @@ class ProductRule:
         # Arithmetic is faster than `where` on random flags.
         points = self.points[:, None, None, None]
         np.multiply(points, met.astype(np.float64), out=factors[:, 1:])
-        factors[:, 1:] += self.off[..., None]
+        factors[:, 1:] += self.factors_off[..., None]
         return self._gains(np.multiply.reduce(factors, axis=1), met)
 
     def gains_everywhere(self) -> NDArray[np.float64]:
         """Gains at all patterns: (n_terms, n_leaves, 2 ** d)."""
-        n_points, d, n_leaves = self.on.shape
+        n_points, d, n_leaves = self.factors_on.shape
         products = np.empty((n_points, n_leaves, 2**d))
         products[:, :, :1] = self.weights[:, None, None]
         for k in range(d):
-            n = 2**k
+            n_patterns = 2**k
             # Patterns without condition k come first, then these patterns with it.
-            without_k, with_k = products[:, :, :n], products[:, :, n : 2 * n]
-            np.multiply(without_k, self.on[:, k, :, None], out=with_k)
-            without_k *= self.off[:, k, :, None]
+            without_k = products[:, :, :n_patterns]
+            with_k = products[:, :, n_patterns : 2 * n_patterns]
+            np.multiply(without_k, self.factors_on[:, k, :, None], out=with_k)
+            without_k *= self.factors_off[:, k, :, None]
         return self._gains(products, pattern_bits(np.arange(2**d)[None, :], d))
 
     def _gains(
         self, products: NDArray[np.float64], met: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Gains from the weighted products of all factors: (n_points, n_leaves, m)."""
-        gained = self.gained[..., None]
+        gain_ratios = self.gain_ratios[..., None]
         # Ratio of the gain -z to the factor where the condition is not met.
-        missed = -1 / (1 - self.points[:, None, None, None])
+        missed_ratios = -1 / (1 - self.points[:, None, None, None])
         products = products[:, None]
         if self.order == 1:
             return np.where(
                 met,
-                total_of_points(products, gained),
-                total_of_points(products, missed),
+                total_of_points(products, gain_ratios),
+                total_of_points(products, missed_ratios),
             )
         pairs = np.array(terms(len(met), 2), dtype=np.intp)
         i, j = pairs.reshape(-1, 2).T
-        pair_gain = total_of_points(products, gained[:, i] * gained[:, j])
-        single_gain = total_of_points(products, gained * missed)
-        no_gain = total_of_points(products, missed**2)
-        first, second = met[i], met[j]
-        gains = np.where(second, single_gain[j], no_gain)
-        gains = np.where(first, single_gain[i], gains)
-        return np.where(first & second, pair_gain, gains)
+        pair_gain = total_of_points(products, gain_ratios[:, i] * gain_ratios[:, j])
+        single_gain = total_of_points(products, gain_ratios * missed_ratios)
+        no_gain = total_of_points(products, missed_ratios**2)
+        first_met, second_met = met[i], met[j]
+        gains = np.where(second_met, single_gain[j], no_gain)
+        gains = np.where(first_met, single_gain[i], gains)
+        return np.where(first_met & second_met, pair_gain, gains)
 
 
 @lru_cache(maxsize=128)
@@ -186,15 +188,15 @@ def comparison_matrix(d: int, order: int) -> NDArray[np.float64]:
     bits = (patterns[:, None] >> np.arange(d)) & 1
     gains = bits[None, :, :] - bits[:, None, :]
     n_gained, n_lost = (gains > 0).sum(axis=2), (gains < 0).sum(axis=2)
-    possible = (patterns[:, None] | patterns) == 2**d - 1
+    is_comparable = (patterns[:, None] | patterns) == 2**d - 1
     integrals = comparison_integrals(d, order)
     matrix = np.zeros((len(patterns), len(terms(d, order)), len(patterns)))
     for column, term in enumerate(terms(d, order)):
         term_gains = gains[:, :, list(term)]
-        background_row, row = np.nonzero(possible & term_gains.all(axis=2))
-        n_lost_here = (term_gains[background_row, row] < 0).sum(axis=1)
+        background_row, row = np.nonzero(is_comparable & term_gains.all(axis=2))
+        n_term_lost = (term_gains[background_row, row] < 0).sum(axis=1)
         matrix[background_row, column, row] = integrals[
-            n_lost_here, n_gained[background_row, row], n_lost[background_row, row]
+            n_term_lost, n_gained[background_row, row], n_lost[background_row, row]
         ]
     return matrix.reshape(len(patterns), -1)
 
@@ -224,8 +226,8 @@ def comparison_gains(
     there are few pairs of rows of which one meets all that the other fails.
     """
     with np.errstate(invalid="ignore"):  # some BLAS kernels raise the flag for nothing
-        clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
-    row, background_row = np.nonzero(clashes == 0)
+        n_clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
+    row, background_row = np.nonzero(n_clashes == 0)
     integrals = comparison_integrals(len(lost), order)
     n_lost, n_gained = lost.sum(axis=0)[row], gained.sum(axis=0)[background_row]
     weights = integrals[:, n_gained, n_lost] * shares[background_row]
@@ -242,8 +244,8 @@ def comparison_gains(
         n_term_gained = gained[i, background_row].astype(np.intp)
         n_term_gained += gained[j, background_row]
         pairs = np.flatnonzero(n_term_lost + n_term_gained == 2)
-        weight = np.choose(n_term_lost[pairs], [w[pairs] for w in weights])
-        gains[k] = np.bincount(row[pairs], weight, n_rows)
+        pair_weights = np.choose(n_term_lost[pairs], [w[pairs] for w in weights])
+        gains[k] = np.bincount(row[pairs], pair_weights, n_rows)
     return gains
 
 

@@ -92,7 +92,7 @@ class TreeCells:
                     j, boundaries.get(j), values[:, j], codes
                 )
             self.ordered.append(intervals is not None)
-            cells = intervals or self._list_points(j, values[:, j])
+            cells = intervals or self._cells_of_values(j, values[:, j])
             self.low.append(cells.low)
             self.high.append(cells.high)
             self.cell_codes.append(cells.codes)
@@ -130,10 +130,12 @@ class TreeCells:
         for j in np.unique(columns):
             row[columns == j] = np.arange((columns == j).sum())
         n_rows = row.max() + 1
-        changed = np.repeat(self._problem.values[:1], n_rows, axis=0)
-        changed[row, columns] = values
+        changed_values = np.repeat(self._problem.values[:1], n_rows, axis=0)
+        changed_values[row, columns] = values
         try:
-            native = self._problem.decode(changed, np.zeros(n_rows, dtype=np.intp))
+            native = self._problem.decode(
+                changed_values, np.zeros(n_rows, dtype=np.intp)
+            )
             with np.errstate(all="ignore"):
                 codes = self.ensemble.codes(self.model.encode(native))
                 return codes[row[:, None], features]
@@ -166,9 +168,10 @@ class TreeCells:
             return {}
         column, feature, rank = np.array(thresholds).T
         grids = {j: self._grid_of_column(j) for j in np.unique(column).tolist()}
-        low, high = np.array([grids[j].ends for j in column.tolist()]).T
+        low, high = np.array([grids[j].end_positions for j in column.tolist()]).T
         lowest, highest = (
-            self._codes_on_grids(grids, column, ends, feature) for ends in (low, high)
+            self._codes_on_grids(grids, column, positions, feature)
+            for positions in (low, high)
         )
         is_between = (lowest <= rank) & (highest > rank)
         guesses = self._positions_near_thresholds(grids, column, feature, rank)
@@ -183,9 +186,9 @@ class TreeCells:
             codes_of_middle = self._codes_on_grids(
                 grids, column[active], middle, feature[active]
             )
-            left = codes_of_middle <= rank[active]
-            low[active] = np.where(left, middle, start)
-            high[active] = np.where(left, stop, middle)
+            is_left = codes_of_middle <= rank[active]
+            low[active] = np.where(is_left, middle, start)
+            high[active] = np.where(is_left, stop, middle)
             active = active[high[active] - 1 > low[active]]
         return {
             j: (grid, np.unique(low[(column == j) & is_between]))
@@ -208,12 +211,14 @@ class TreeCells:
         thresholds = np.array([by_feature[feature][rank] for feature, rank in pairs])
         with np.errstate(over="ignore"):
             in_single = thresholds.astype(np.float32)
-        ends = [np.nextafter(in_single, np.float32(end)) for end in (-np.inf, np.inf)]
+        neighbours = [
+            np.nextafter(in_single, np.float32(end)) for end in (-np.inf, np.inf)
+        ]
         positions = np.empty((2, len(columns)), dtype=np.int64)
         for j, grid in grids.items():
             in_column = columns == j
             positions[:, in_column] = [
-                grid.positions(end[in_column].astype(np.float64)) for end in ends
+                grid.positions(end[in_column].astype(np.float64)) for end in neighbours
             ]
         return [positions[0] - 1, positions[1] + 1]
 
@@ -258,23 +263,29 @@ class TreeCells:
             return None
         low, high = np.array([-np.inf]), np.array([np.inf])
         if boundaries is not None:
-            grid, last = boundaries
-            low = np.append(low, grid.numbers(last + 1))
-            high = np.append(grid.numbers(last), high)
-        ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
+            grid, last_positions = boundaries
+            low = np.append(low, grid.numbers(last_positions + 1))
+            high = np.append(grid.numbers(last_positions), high)
+        cell_ends = np.array(
+            [np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])]
+        )
         # A single cell without ends: any number represents it.
-        ends[np.isinf(ends)] = np.append(values[~np.isnan(values)], 0.0)[0]
-        low_codes, high_codes = (self._value_codes(j, end) for end in ends)
+        cell_ends[np.isinf(cell_ends)] = np.append(values[~np.isnan(values)], 0.0)[0]
+        low_codes, high_codes = (
+            self._value_codes(j, values_of_cells) for values_of_cells in cell_ends
+        )
         if (low_codes != high_codes).any():
             return None
         cells = _ColumnCells(low, high, low_codes)
-        present = np.flatnonzero(~np.isnan(values))
+        present_rows = np.flatnonzero(~np.isnan(values))
         positions = self._cells_of_numbers(
-            values[present], cells, codes[present][:, features]
+            values[present_rows], cells, codes[present_rows][:, features]
         )
         return None if (positions < 0).any() else cells
 
-    def _list_points(self, j: int, column_values: NDArray[np.float64]) -> _ColumnCells:
+    def _cells_of_values(
+        self, j: int, column_values: NDArray[np.float64]
+    ) -> _ColumnCells:
         """Cells that are levels or known values."""
         if self.actionability.categorical[j]:
             values = np.arange(len(self.actionability.levels[j] or ()), dtype=float)
@@ -293,10 +304,12 @@ class TreeCells:
         values: NDArray[np.float64], cells: _ColumnCells, codes: NDArray[np.integer]
     ) -> NDArray[np.intp]:
         """Cells of numbers (n,) whose codes (n, k) are known; -1 for none."""
-        below = np.clip(np.searchsorted(cells.low, values, side="right") - 1, 0, None)
+        cells_below = np.clip(
+            np.searchsorted(cells.low, values, side="right") - 1, 0, None
+        )
         positions = np.full(len(values), -1)
         # Numbers of other precision may lie between two cells: their codes decide.
-        for cell in (np.minimum(below + 1, len(cells.low) - 1), below):
+        for cell in (np.minimum(cells_below + 1, len(cells.low) - 1), cells_below):
             matches = (cells.codes[cell] == codes).all(axis=1)
             positions[matches] = cell[matches]
         return positions
@@ -307,20 +320,20 @@ class TreeCells:
         """Cells of encoded rows (n, n_columns), given their codes; -1 for none."""
         positions = np.full(values.shape, -1)
         for j, low in enumerate(self.low):
-            present = np.flatnonzero(~np.isnan(values[:, j]))
+            present_rows = np.flatnonzero(~np.isnan(values[:, j]))
             if not len(low):
                 continue
-            column_values = values[present, j]
+            column_values = values[present_rows, j]
             if self.ordered[j]:
                 cells = _ColumnCells(low, self.high[j], self.cell_codes[j])
-                column_codes = codes[present][:, self._features_of_column(j)]
-                positions[present, j] = self._cells_of_numbers(
+                column_codes = codes[present_rows][:, self._features_of_column(j)]
+                positions[present_rows, j] = self._cells_of_numbers(
                     column_values, cells, column_codes
                 )
             else:
                 nearest = np.minimum(np.searchsorted(low, column_values), len(low) - 1)
-                is_known = low[nearest] == column_values
-                positions[present, j] = np.where(is_known, nearest, -1)
+                is_listed = low[nearest] == column_values
+                positions[present_rows, j] = np.where(is_listed, nearest, -1)
         return positions
 
     def _leaf_boxes(self) -> _Boxes:
@@ -380,7 +393,7 @@ class TreeCells:
         """Masks of the cells of a column that meet the conditions on it: by node."""
         trees, features = self.ensemble, self._features_of_column(j)
         n_cells = len(self.low[j])
-        met: dict[int, NDArray[np.bool_]] = {}
+        cells_met: dict[int, NDArray[np.bool_]] = {}
         for nodes in trees.levels:
             inner = nodes[~trees.is_leaf[nodes]]
             inner = inner[self.model.columns[trees.feature[inner]] == j]
@@ -389,25 +402,26 @@ class TreeCells:
             goes_left = trees.goes_left(
                 np.repeat(inner, n_cells), codes.ravel().astype(np.intp)
             ).reshape(len(inner), n_cells)
-            for node, left in zip(inner.tolist(), goes_left, strict=True):
-                children = (trees.left[node], left), (trees.right[node], ~left)
-                for child, meets in children:
+            for node, cells_left in zip(inner.tolist(), goes_left, strict=True):
+                children = trees.left[node], trees.right[node]
+                masks = cells_left, ~cells_left
+                for child, meets in zip(children, masks, strict=True):
                     # The condition above on the same column.
-                    previous = met.get(self.paths.previous[child])
-                    met[child] = meets if previous is None else meets & previous
-        return met
+                    previous = cells_met.get(self.paths.previous[child])
+                    cells_met[child] = meets if previous is None else meets & previous
+        return cells_met
 
     def _split_by_runs(self, j: int) -> _Boxes:
         """The boxes, cut into boxes of consecutive cells of a column without order."""
-        met, boxes = self._cells_that_meet(j), self._boxes
+        cells_met, boxes = self._cells_that_meet(j), self._boxes
         index, firsts, lasts, is_repeated = [], [], [], []
         for box, condition in enumerate(boxes.condition[:, j].tolist()):
             if condition < 0:
                 runs = [(0, boxes.high[box, j])]
             else:
-                steps = np.diff(np.r_[0, met[condition].astype(int), 0])
-                ends = np.flatnonzero(steps < 0) - 1
-                runs = list(zip(np.flatnonzero(steps > 0), ends, strict=True))
+                changes = np.diff(np.r_[0, cells_met[condition].astype(int), 0])
+                run_ends = np.flatnonzero(changes < 0) - 1
+                runs = list(zip(np.flatnonzero(changes > 0), run_ends, strict=True))
                 # Rows with a value outside of all cells may still reach the box.
                 runs = runs or [(len(self.low[j]), len(self.low[j]) - 1)]
             for k, (first, last) in enumerate(runs):
@@ -415,10 +429,10 @@ class TreeCells:
                 firsts.append(first)
                 lasts.append(last)
                 is_repeated.append(k > 0)
-        cut = boxes.take(index)
-        cut.low[:, j], cut.high[:, j] = firsts, lasts
-        cut.repeated[:, j] = is_repeated
-        return cut
+        split_boxes = boxes.take(index)
+        split_boxes.low[:, j], split_boxes.high[:, j] = firsts, lasts
+        split_boxes.repeated[:, j] = is_repeated
+        return split_boxes
 
     def conditions_met(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Mask (n_nodes,) of the conditions met by a row with codes (n_features,)."""
@@ -449,30 +463,33 @@ class TreeCells:
             First and last cells of the columns that are not fixed.
         """
         boxes = self._boxes
-        met = np.append(self.conditions_met(codes), True)  # True for no condition
-        is_reachable = met[boxes.condition[:, fixed]].all(axis=1)
+        is_met = np.append(self.conditions_met(codes), True)  # True for no condition
+        is_reachable = is_met[boxes.condition[:, fixed]].all(axis=1)
         is_reachable &= ~boxes.repeated[:, fixed].any(axis=1)
         # Boxes that only missing values reach have no cells.
         has_cells = boxes.low <= boxes.high
         is_reachable &= has_cells[:, ~(fixed | outside)].all(axis=1)
-        box = np.flatnonzero(is_reachable)
-        low, high = boxes.low[box], boxes.high[box]
+        box_index = np.flatnonzero(is_reachable)
+        low, high = boxes.low[box_index], boxes.high[box_index]
         for j in np.flatnonzero(outside).tolist():
             # Boxes that the row's value enters get its cell: where it is the next one
             # to theirs they grow by it, else they get a second box of it alone.
-            enters = met[boxes.condition[box, j]] & ~boxes.repeated[box, j]
+            enters = (
+                is_met[boxes.condition[box_index, j]] & ~boxes.repeated[box_index, j]
+            )
             last = len(self.low[j])
             grows = enters & (high[:, j] == last - 1) & (low[:, j] <= high[:, j])
             high[grows, j] = last
-            inside = np.flatnonzero(low[:, j] <= high[:, j])
-            separate = np.flatnonzero(enters & ~grows)
-            index = np.concatenate([inside, separate])
-            box, low, high = box[index], low[index], high[index]
-            low[len(inside) :, j] = high[len(inside) :, j] = last
+            boxes_inside = np.flatnonzero(low[:, j] <= high[:, j])
+            separate_boxes = np.flatnonzero(enters & ~grows)
+            index = np.concatenate([boxes_inside, separate_boxes])
+            box_index, low, high = box_index[index], low[index], high[index]
+            low[len(boxes_inside) :, j] = high[len(boxes_inside) :, j] = last
         if outside.any():
-            order = np.argsort(boxes.tree[box], kind="stable")
-            box, low, high = box[order], low[order], high[order]
-        return boxes.tree[box], boxes.leaf[box], low[:, ~fixed], high[:, ~fixed]
+            order = np.argsort(boxes.tree[box_index], kind="stable")
+            box_index, low, high = box_index[order], low[order], high[order]
+        tree, leaf = boxes.tree[box_index], boxes.leaf[box_index]
+        return tree, leaf, low[:, ~fixed], high[:, ~fixed]
 
 
 @dataclass(frozen=True)
@@ -484,7 +501,7 @@ class _Grid:
     """
 
     dtype: Any  # a numpy type; None for integers
-    ends: tuple[int, int]  # the lowest and highest position
+    end_positions: tuple[int, int]  # the lowest and highest position
 
     @classmethod
     def of_floats(cls, dtype: Any) -> _Grid:
@@ -502,7 +519,7 @@ class _Grid:
 
     def positions(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
         """Nearest positions of numbers; the ends for those beyond."""
-        numbers = numbers.clip(*self.numbers(np.array(self.ends)))
+        numbers = numbers.clip(*self.numbers(np.array(self.end_positions)))
         if self.dtype is None:
             return np.rint(numbers).astype(np.int64)
         absolute = np.abs(numbers).astype(self.dtype).view(_INTEGERS[self.dtype])
