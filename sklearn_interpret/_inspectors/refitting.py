@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from sklearn_interpret._model.responses.predictors import (
     unfrozen,
     weight_parameter,
 )
+from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret._model.rows.validation import FitArguments
 from sklearn_interpret.base import BaseInspector
 
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
 _NOT_IN_SAMPLE = -1
 
 
-class FitInput(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class FitInput(PlainState):
     """The input of `fit`."""
 
     X: Any  # the rows, in the user's container

@@ -332,6 +332,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
         is_first_half = self._first_half(index, rng)
+        del self._fit_input  # the rows are not needed any more
         sign = 1.0 if self.direction == "worse" else -1.0
         search = _Search(
             ConditionSpace.of_rows(rows, self.categorical_features),
