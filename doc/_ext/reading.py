@@ -315,7 +315,9 @@ def conditional_importance(cls):
 # -- Diagnosis -------------------------------------------------------------------------
 
 
+@cache
 def error_slices():
+    """Return slices of the rentals with large absolute errors."""
     X, y = make_rentals()
     model = HistGradientBoostingRegressor(categorical_features="from_dtype")
     slices = diagnosis.ErrorSlices(model, loss="absolute_error", random_state=0)
