@@ -333,33 +333,38 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         rng = np.random.default_rng(seed)
         is_first_half = self._first_half(index, rng)
         del self._fit_input  # the rows are not needed any more
+        self._find_slices(rows, losses, weights, is_first_half, rng)
+
+    def _find_slices(
+        self,
+        rows: Rows,
+        losses: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        is_first_half: NDArray[np.bool_],
+        rng: np.random.Generator,
+    ) -> None:
+        """Set the slices: each half of the rows tests those of the other half."""
         sign = 1.0 if self.direction == "worse" else -1.0
-        search = _Search(
-            ConditionSpace.of_rows(rows, self.categorical_features),
-            sign * losses,
-            weights,
-            self._limits,
-        )
+        space = ConditionSpace.of_rows(rows, self.categorical_features)
+        search = _Search(space, sign * losses, weights, self._limits)
         tasks = [(search, half) for half in (is_first_half, ~is_first_half)]
-        found_slices, test_masks = [], []
-        candidates = run(_Search.candidates, tasks, n_jobs=self.n_jobs)
-        for (_, half), slices_in_half in zip(tasks, candidates, strict=True):
-            found_slices += slices_in_half
-            test_masks += [~half] * len(slices_in_half)
-        holds = all_hold(
-            [candidate.conditions for candidate in found_slices], rows, rows.n_rows
-        )
+        candidates, test_masks = [], []
+        for (_, half), found_in_half in zip(
+            tasks, run(_Search.candidates, tasks, n_jobs=self.n_jobs), strict=True
+        ):
+            candidates += found_in_half
+            test_masks += [~half] * len(found_in_half)
+        conditions = [candidate.conditions for candidate in candidates]
+        holds = all_hold(conditions, rows, rows.n_rows)
         results = [
             mean_difference(
                 sign * losses[test_mask], weights[test_mask], mask[test_mask], rng
             )
             for mask, test_mask in zip(holds, test_masks, strict=True)
         ]
-        self.n_tests_ = len(found_slices)
+        self.n_tests_ = len(candidates)
         pvalues = np.array([result.pvalue for result in results])
-        adjusted = (
-            adjusted_pvalues(pvalues, self.correction) if found_slices else pvalues
-        )
+        adjusted = adjusted_pvalues(pvalues, self.correction)
         differences = np.array([result.difference for result in results])
         order = np.lexsort([-differences, pvalues])
         self.slices_, self._loss_tables = [], []
@@ -368,7 +373,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
             n_tested = weights[holds[i] & test_masks[i]].sum()
             self.slices_.append(
                 ErrorSlice(
-                    found_slices[i].conditions,
+                    conditions[i],
                     n_rows=float(n_rows),
                     share=float(n_rows / weights.sum()),
                     n_tested=float(n_tested),
@@ -376,11 +381,11 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
                     adjusted_pvalue=float(adjusted[i]),
                 )
             )
-            self._loss_tables.append(found_slices[i].loss_table(rows, losses, weights))
+            self._loss_tables.append(candidates[i].loss_table(rows, losses, weights))
 
     @property
     def _limits(self) -> _Limits:
-        """What limits the search."""
+        """The limits of the search."""
         n_bins = self.n_bins or _N_BINS[self.max_conditions]
         return _Limits(self.n_slices, self.max_conditions, self.min_samples, n_bins)
 

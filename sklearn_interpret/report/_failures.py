@@ -5,16 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.dummy import DummyRegressor
-from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._model.rows.number_format import number_text
-from sklearn_interpret.diagnosis import (
-    ErrorSlices,
-    ErrorSlicesDisplay,
-    SliceLossDisplay,
-)
+from sklearn_interpret.diagnosis import ErrorSlicesDisplay, SliceLossDisplay
 from sklearn_interpret.report._page import drawn
 from sklearn_interpret.report._results import (
     CheckResult,
@@ -33,15 +26,12 @@ if TYPE_CHECKING:
 # 7 with a multiple of 3.
 _PVALUE = 0.01
 _LOSS_RATIO = 4.0
-# With more columns, slices have conditions on the most important ones only: the time
-# grows with the square of their number.
-_MOST_COLUMNS = 30
 
 
 @titled("Where it fails", "table targets")
 def failures(inspection: Inspection) -> SectionResult:
     """Slices of the rows with a larger loss than elsewhere."""
-    inspector = _error_slices(inspection)
+    inspector = inspection.error_slices
     if not inspector.slices_:
         raise NotApplicable("The rows are too few, or all losses are equal.")
     loss = "log loss" if inspection.classifies else "squared error"
@@ -61,7 +51,7 @@ def failures(inspection: Inspection) -> SectionResult:
     columns: dict[str, Any] = {"slice": list(map(str, inspector.slices_))}
     for name in (*names, "adjusted_pvalue"):
         title = name.replace("_", " ")
-        columns[title] = [getattr(part, name) for part in inspector.slices_]
+        columns[title] = [getattr(entry, name) for entry in inspector.slices_]
     caption = (
         "Mean held-out losses in the half of the rows that did not find the slice; "
         "low, high: 95 % interval of the difference of the means"
@@ -73,7 +63,7 @@ def failures(inspection: Inspection) -> SectionResult:
 @titled("Is the model worse in a part of the rows?", "table targets")
 def check_slices(inspection: Inspection) -> CheckResult:
     """Loss of the slice with the smallest p-value, relative to the loss elsewhere."""
-    inspector = _error_slices(inspection)
+    inspector = inspection.error_slices
     if not inspector.slices_:
         raise NotApplicable("The rows are too few, or all losses are equal.")
     worst = inspector.slices_[0]
@@ -89,25 +79,3 @@ def check_slices(inspection: Inspection) -> CheckResult:
     )
     warns = worst.adjusted_pvalue < _PVALUE and ratio > _LOSS_RATIO
     return CheckResult(ratio, _LOSS_RATIO, warns, finding, advice)
-
-
-def _error_slices(inspection: Inspection) -> ErrorSlices:
-    """Slices of the held-out losses."""
-    rows = inspection.sample.rows.take(inspection.held_out_positions)
-    if rows.n_columns > _MOST_COLUMNS:
-        rows = rows.keep_columns(np.array(inspection.top_columns))
-    losses = inspection.held_out_losses
-    weights = inspection.sample.weights[inspection.held_out_positions]
-    # The losses are known: the predictions are not used.
-    model = FrozenEstimator(DummyRegressor().fit(rows.native, losses))
-    inspector = ErrorSlices(model, loss=_known_loss, random_state=inspection.seed)
-    inspector.fit(rows.native, losses, sample_weight=weights)
-    inspector.loss_ = "log_loss" if inspection.classifies else "squared_error"
-    return inspector
-
-
-def _known_loss(
-    losses: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The losses, which are passed as targets."""
-    return losses

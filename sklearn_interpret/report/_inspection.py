@@ -37,6 +37,7 @@ from sklearn_interpret._model.rows.arrays import as_days
 from sklearn_interpret._model.rows.features import untreatable_columns, warn_of_left_out
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.texts import TextRows
+from sklearn_interpret.diagnosis import ErrorSlices
 from sklearn_interpret.effects import AccumulatedLocalEffects, RegionalEffects
 from sklearn_interpret.importance import PermutationImportance
 from sklearn_interpret.prototypes import MMDCritic
@@ -65,6 +66,10 @@ _MOST_PREDICTED = 5
 # Of regional effects. Chosen by hand: more rows or features take longer.
 _REGION_ROWS = 400
 _REGION_FEATURES = 4
+
+# Most columns of slices: with more, only the most important ones. The time grows with
+# the square of their number.
+_MOST_SLICED = 30
 
 _NO_FOLDS = (
     "The model was given fitted, and this takes models fitted on parts of the rows."
@@ -374,6 +379,23 @@ class Inspection:
         """Loss of each held-out row."""
         return self.mean_over_folds(self.losses_by_fold)
 
+    @cached_property
+    def error_slices(self) -> ErrorSlices:
+        """Slices of the held-out losses."""
+        rows = self.sample.rows.take(self.held_out_positions)
+        if rows.n_columns > _MOST_SLICED:
+            rows = rows.keep_columns(np.array(self.top_columns))
+        # The losses are known: the predictions are not used.
+        model = DummyRegressor().fit(rows.native, self.held_out_losses)
+        inspector = ErrorSlices(
+            FrozenEstimator(model), loss=_targets, random_state=self.seed
+        )
+        weights = self.sample.weights[self.held_out_positions]
+        inspector.fit(rows.native, self.held_out_losses, sample_weight=weights)
+        # The name for figures.
+        inspector.loss_ = "log_loss" if self.classifies else "squared_error"
+        return inspector
+
     def refit_losses(self, estimator: BaseEstimator) -> list[NDArray[np.float64]]:
         """Losses by fold of another estimator, fitted on the same training rows."""
         losses_by_fold, weights = [], self.sample.weights / self.sample.weights.mean()
@@ -640,3 +662,10 @@ class Inspection:
             for permuted in self.responses_to_permuted(model, rows, columns)
         ]
         return np.sqrt(np.average(squares, axis=1, weights=self.row_subsample.weights))
+
+
+def _targets(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """A loss that ignores the predictions: known losses are passed as targets."""
+    return targets

@@ -109,6 +109,11 @@ class BinnedRows:
         return float(mean), float(np.sqrt(variance))
 
     @cached_property
+    def _excess(self) -> _Array:
+        """Weighted deviations of the values from their mean, (n_rows,)."""
+        return self.weights * (self.values - self._overall[0])
+
+    @cached_property
     def _intervals(self) -> list[_Intervals]:
         """All conditions on each column."""
         has_missing = (self.bins == self.n_known[:, None]).any(axis=1)
@@ -127,18 +132,18 @@ class BinnedRows:
     ) -> Box:
         """The best box with a condition on each of the columns, apart from `masks`."""
         intervals = [self._intervals[j] for j in columns]
-        shape = tuple(each.holds.shape[1] for each in intervals)
+        shape = tuple(column.holds.shape[1] for column in intervals)
         cells = np.ravel_multi_index(tuple(self.bins[j] for j in columns), shape)
 
         def sums_of_boxes(values: _Array) -> _Array:
             sums = np.bincount(cells, values, np.prod(shape)).reshape(shape)
-            for each in intervals:  # the first axis becomes the last
-                sums = np.tensordot(sums, each.holds, axes=(0, 1))
+            for column in intervals:  # the first axis becomes the last
+                sums = np.tensordot(sums, column.holds, axes=(0, 1))
             return sums
 
-        mean, deviation = self._overall
+        _, deviation = self._overall
         weight = sums_of_boxes(self.weights)
-        excess = sums_of_boxes(self.weights * (self.values - mean))
+        excess = sums_of_boxes(self._excess)
         scores = np.full(weight.shape, -np.inf)
         is_large = weight >= min_weight
         scores[is_large] = excess[is_large] / np.sqrt(weight[is_large]) / deviation
@@ -150,8 +155,8 @@ class BinnedRows:
             return Box((), -np.inf)
         best = np.unravel_index(scores.argmax(), scores.shape)
         conditions = tuple(
-            Condition(j, int(each.first[i]), int(each.last[i]))
-            for j, each, i in zip(columns, intervals, best, strict=True)
+            Condition(j, int(column.first[i]), int(column.last[i]))
+            for j, column, i in zip(columns, intervals, best, strict=True)
         )
         return Box(conditions, float(scores[best]))
 

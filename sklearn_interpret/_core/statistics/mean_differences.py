@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
 
+from sklearn_interpret._core.statistics.two_samples import welch_dof
 from sklearn_interpret._core.statistics.weighted import Moments
 
 # An array of floats, whose shape docstrings say.
 _Array = NDArray[np.float64]
 
 # A group of fewer rows gets a permutation test: its own variance is too uncertain for
-# Student's t, as a rule of thumb. Most permuted groups then have fewer than a thousand
-# values, so that 1999 of them take a hundredth of a second.
+# Student's t, as a rule of thumb. 1999 random groups take some hundredths of a second.
 _FEW_ROWS = 30
 _N_PERMUTATIONS = 1999
 
@@ -69,11 +69,7 @@ def mean_difference(
     sizes = np.array([inside.weight, outside.weight])
     error = np.sqrt(squared_errors.sum())
     difference = float(inside.mean - outside.mean)
-    if error > 0:
-        shares = squared_errors / squared_errors.sum()
-        dof = 1 / (shares**2 / np.maximum(sizes - 1, 1)).sum()
-    else:
-        dof = np.inf
+    dof = float(welch_dof(squared_errors, sizes))
     if n_inside < _FEW_ROWS or error == 0:
         pvalue = _permutation_pvalue(
             values, weights[is_inside], float(inside.mean), rng
@@ -81,7 +77,7 @@ def mean_difference(
     else:
         pvalue = t.sf(difference / error, dof)
     return MeanDifference(
-        float(inside.mean), float(outside.mean), float(error), float(dof), float(pvalue)
+        float(inside.mean), float(outside.mean), float(error), dof, float(pvalue)
     )
 
 

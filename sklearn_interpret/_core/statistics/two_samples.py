@@ -24,6 +24,14 @@ class Intervals(NamedTuple):
     pvalues: _Array
 
 
+def welch_dof(squared_errors: _Array, sizes: _Array) -> _Array:
+    """Welch's degrees of freedom, from errors (n_samples, ...) and sizes of samples."""
+    total = squared_errors.sum(axis=0)
+    shares = squared_errors / np.where(total > 0, total, 1.0)
+    inverse = np.tensordot(1 / np.maximum(sizes - 1, 1), shares**2, axes=1)
+    return 1 / np.where(inverse > 0, inverse, 1e-12)
+
+
 def two_sample_intervals(
     values: _Array, samples: list[Moments], alpha: float, negligible: _Array
 ) -> Intervals:
@@ -43,10 +51,7 @@ def two_sample_intervals(
     """
     sizes = np.array([float(sample.weight) for sample in samples])
     squares = np.stack([sample.standard_error for sample in samples]) ** 2
-    errors = np.sqrt(squares.sum(axis=0))
-    total = np.where(errors > 0, errors, 1.0) ** 2
-    inverse = np.tensordot(1 / np.maximum(sizes - 1, 1), (squares / total) ** 2, axes=1)
-    dof = 1 / np.where(inverse > 0, inverse, 1e-12)
+    errors, dof = np.sqrt(squares.sum(axis=0)), welch_dof(squares, sizes)
     if sizes.min() < 2:  # the variance of one row is unknown
         errors = np.full(values.shape, np.nan)
     statistics = np.full(values.shape, np.inf)

@@ -180,18 +180,18 @@ class ErrorSlicesDisplay(Display):
             There are no slices, or a `max_entries` that is not a positive whole number.
         """
         slices = list(self.slices)[:max_entries]
-        if not slices:
-            raise ValueError("There are no slices to draw.")
         # A slice without a row in the half that tests it has no difference.
-        tested = [part for part in slices if np.isfinite(part.difference)]
-        names = [f"{part} ({100 * part.share:.2g} % of rows)" for part in tested]
+        tested = [entry for entry in slices if np.isfinite(entry.difference)]
+        if not tested:
+            raise ValueError("There are no slices to draw.")
+        names = [f"{entry} ({100 * entry.share:.2g} % of rows)" for entry in tested]
         height = row_height(len(names), name_pitch(names)) + _LEGEND_HEIGHT
         canvas = self._make_canvas(ax, 1, 1, (_WIDTH, height))
         (self.ax_,) = canvas.main
         name_rows(self.ax_, names)
         places = np.arange(len(tested))[::-1]
         lengths, low, high, pvalues = (
-            np.array([getattr(part, name) for part in tested])
+            np.array([getattr(entry, name) for entry in tested])
             for name in ("difference", "low", "high", "adjusted_pvalue")
         )
         self.bars_ = draw_bars(
@@ -227,7 +227,7 @@ class ErrorSlicesDisplay(Display):
             "mean_loss_elsewhere", "difference", "low", "high", "adjusted_pvalue".
         """
         columns = {
-            name: [getattr(part, name) for part in self.slices] for name in _COLUMNS
+            name: [getattr(entry, name) for entry in self.slices] for name in _COLUMNS
         }
         return self._frame({"slice": list(map(str, self.slices)), **columns})
 
