@@ -15,7 +15,7 @@ from sklearn_interpret._inspectors.attribution_columns import (
     attribution_names,
     attributions_as_columns,
 )
-from sklearn_interpret._inspectors.players import players_of
+from sklearn_interpret._inspectors.players import Nesting, nesting_of, players_of
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import (
     TransformerMixin,
@@ -65,6 +65,8 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
     features_: list[tuple[int, ...]]
     player_names_: list[str]
 
+    _nesting: Nesting = Nesting(None, None)
+
     # Mean absolute attributions, computed on first access.
     _importances: NDArray[np.float64] | None
 
@@ -80,6 +82,7 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         has_players = hasattr(self, "feature_groups")
         if has_players:
             self.features_, self.player_names_ = players_of(self, sample.rows)
+            self._nesting = nesting_of(self, sample)
             background = self._choose_background(sample)
             self.background_ = background.rows.native
         base_values = self._fit_base_values(background, response)
@@ -207,6 +210,8 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
             predictions = predictions[:, 0]
             if "standard_errors" in fields:
                 fields["standard_errors"] = fields["standard_errors"][:, :, 0]
+        if self._nesting.groups is not None:
+            fields["groups"] = self._nesting.groups
         columns, names = zip(*self._attributed(), strict=True)
         grouped = len(columns) < self.n_features_in_
         return self._explanation_class(

@@ -111,6 +111,7 @@ class Explanation(BaseExplanation):
     columns: Sequence[Sequence[int]] | None = field(default=None, kw_only=True)
     approximation: str | None = field(default=None, kw_only=True)
     value_name: str = field(default="Shapley value", kw_only=True)
+    groups: dict | None = field(default=None, kw_only=True)
 
     _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions", "base_values")
     _arrays_by_row: ClassVar[tuple[str, ...]] = (

@@ -34,6 +34,7 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import SaturatedResponseWarning
 
 if TYPE_CHECKING:
+    from sklearn_interpret._core.games.hierarchies import Hierarchy
     from sklearn_interpret._model.replacement.response_games import RowGames
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
@@ -68,7 +69,17 @@ def interaction_values(self: Any, X: Any) -> NDArray[np.float64]:
     -------
     ndarray of shape (n_samples, n_players, n_players[, n_outputs])
         Symmetric in the players.
+
+    Raises
+    ------
+    ValueError
+        With ``within_groups=True``, or a `causal_order`.
     """
+    if self._nesting.hierarchy is not None:
+        raise ValueError(
+            "interaction_values are those of features without groups or order: fit "
+            "with within_groups=False and causal_order=None."
+        )
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
         pairs = self._pair_values(self._check_rows(X, reset=False))
     check_no_overflow(pairs, "interaction values")
@@ -173,6 +184,27 @@ class AllCoalitions(Attributor):
                     yield row, players, np.vstack([empty, values, grand])
 
 
+class NestedCoalitions(AllCoalitions):
+    """Exact values inside groups, from the coalitions that keep groups together."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self._sums = hierarchy.coalition_sums()
+
+    def n_coalitions(self, n_players: int) -> int:
+        """Number of the coalitions, with the empty and the grand one."""
+        return len(self._sums.coalitions)
+
+    def coalitions(self, n_players: int) -> NDArray[np.bool_]:
+        """Coalitions of all players, of which none is left out."""
+        return self._sums.coalitions[1:-1]
+
+    def attributions(
+        self, responses: NDArray[np.float64], n_players: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
+        """Values of players (n_players, k); their errors are zero."""
+        return self._sums.coefficients @ responses, 0.0
+
+
 @estimator_dataclass
 class BaseCoalitional(BaseAttribution):
     """Base of the Shapley estimators that evaluate coalitions.
@@ -205,6 +237,8 @@ class BaseCoalitional(BaseAttribution):
     ) -> NDArray[np.float64]:
         rows, weights = background.rows, background.weights
         self._game = CoalitionGame(response, rows, weights, self.features_, self.link)
+        # Coalitions that keep groups together are those of all players.
+        self._game.omits_equal = self._nesting.hierarchy is None
         if self._game.saturated:
             _warn_saturated("the background")
         self._attributor = self._make_attributor()

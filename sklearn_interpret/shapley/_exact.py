@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
 from sklearn_interpret.shapley import _base
-from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
+from sklearn_interpret.shapley._base import (
+    AllCoalitions,
+    BaseCoalitional,
+    NestedCoalitions,
+)
 
 if TYPE_CHECKING:
     from sklearn_interpret.shapley._base import Attributor
 
 # Largest number of players: the model is called for each of a million coalitions.
 MOST_PLAYERS = 20
+# Largest number of coalitions before each player, in all, if groups nest: their masks
+# take some hundred megabytes.
+MOST_NESTED = 2**20
 
 
+@estimator_dataclass
 class ExactShapley(BaseCoalitional):
     r"""Shapley values of any model, from all coalitions of features.
 
@@ -37,8 +48,16 @@ class ExactShapley(BaseCoalitional):
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
-    feature_groups : dict of str to list, default=None
-        Features that are one player of the game.
+    feature_groups : dict of str to list or dict, or "correlation", default=None
+        Features that are one player of the game or, with `within_groups`, are credited
+        together; dicts nest groups in groups. "correlation", for `within_groups` alone,
+        makes a binary tree of the features by the correlations of their ranks.
+    within_groups : bool, default=False
+        Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
+        the members of a group join one after the other, and share its value.
+    causal_order : list of lists of features, default=None
+        All features or groups, causes first: each joins after those of earlier lists
+        (Frye et al., 2020). None takes all orders.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -119,10 +138,27 @@ class ExactShapley(BaseCoalitional):
     True
     """
 
+    within_groups: bool = False
+    causal_order: Sequence[Any] | None = None
+
+    _parameter_constraints = {
+        **BaseCoalitional._parameter_constraints,
+        **NESTING_CONSTRAINTS,
+    }
+
     interaction_values = _base.interaction_values
 
     def _make_attributor(self) -> Attributor:
-        n_players = len(self.features_)
+        hierarchy, n_players = self._nesting.hierarchy, len(self.features_)
+        if hierarchy is not None:
+            if hierarchy.n_coalitions > MOST_NESTED:
+                raise ValueError(
+                    f"ExactShapley evaluates all coalitions that the groups allow, "
+                    f"up to {hierarchy.n_coalitions} for {n_players} players (at most "
+                    f"{MOST_NESTED}): use TreeSHAP or LinearSHAP where the model "
+                    "allows it, ShapleySampling, or smaller groups."
+                )
+            return NestedCoalitions(hierarchy)
         if n_players > MOST_PLAYERS:
             raise ValueError(
                 f"ExactShapley evaluates all coalitions, which are too many for "

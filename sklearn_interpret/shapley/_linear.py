@@ -21,6 +21,8 @@ from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
 from sklearn_interpret._inspectors.attribution import Attributions
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
+from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.linear import (
     LinearModel,
@@ -42,6 +44,7 @@ _BLOCK_ROWS = 1024
 _MOST_COLUMNS = 10_000
 
 
+@estimator_dataclass
 class LinearSHAP(BaseFormulaAttribution):
     """Shapley values of linear models.
 
@@ -67,8 +70,16 @@ class LinearSHAP(BaseFormulaAttribution):
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that define mean and covariance; all are used, with equal weights. None
         takes the rows of `fit`, with their weights.
-    feature_groups : dict of str to list, default=None
-        Features that are one player of the game.
+    feature_groups : dict of str to list or dict, or "correlation", default=None
+        Features that are one player of the game or, with `within_groups`, are credited
+        together; dicts nest groups in groups. "correlation", for `within_groups` alone,
+        makes a binary tree of the features by the correlations of their ranks.
+    within_groups : bool, default=False
+        Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
+        the members of a group join one after the other, and share its value.
+    causal_order : list of lists of features, default=None
+        All features or groups, causes first: each joins after those of earlier lists
+        (Frye et al., 2020). None takes all orders.
     response_method : str or list of str, default="auto"
         "auto" explains the linear function: predictions of regressors, the decision
         function of classifiers, the linear predictor of generalized linear models.
@@ -153,11 +164,15 @@ class LinearSHAP(BaseFormulaAttribution):
     True
     """
 
+    within_groups: bool = False
+    causal_order: Sequence[Any] | None = None
+
     _for_any_model = "KernelSHAP takes any model."
     _takes_partitions = True
 
     _parameter_constraints = {
         **BaseFormulaAttribution._parameter_constraints,
+        **NESTING_CONSTRAINTS,
         "perturbation": [StrOptions({"interventional", "correlation"})],
     }
 
@@ -182,7 +197,9 @@ class LinearSHAP(BaseFormulaAttribution):
             rng = np.random.default_rng(
                 check_random_state(self.random_state).randint(2**31)
             )
-            player_blocks = gaussian_blocks(covariance, model.coefficients, player, rng)
+            player_blocks = gaussian_blocks(
+                covariance, model.coefficients, player, rng, self._nesting.hierarchy
+            )
         self._values = _LinearValues(
             model, mean, player, len(self.features_), player_blocks
         )

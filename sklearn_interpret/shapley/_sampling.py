@@ -7,9 +7,8 @@ the player joins. Antithetic sampling adds the reverse of each order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
-from math import factorial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from sklearn_interpret._core.games.hierarchies import Hierarchy
 from sklearn_interpret._core.statistics.weighted import student_factor
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import with_progress
@@ -67,8 +68,16 @@ class ShapleySampling(BaseCoalitional):
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
-    feature_groups : dict of str to list, default=None
-        Features that are one player of the game.
+    feature_groups : dict of str to list or dict, or "correlation", default=None
+        Features that are one player of the game or, with `within_groups`, are credited
+        together; dicts nest groups in groups. "correlation", for `within_groups` alone,
+        makes a binary tree of the features by the correlations of their ranks.
+    within_groups : bool, default=False
+        Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
+        the members of a group join one after the other, and share its value.
+    causal_order : list of lists of features, default=None
+        All features or groups, causes first: each joins after those of earlier lists
+        (Frye et al., 2020). None takes all orders.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -177,16 +186,21 @@ class ShapleySampling(BaseCoalitional):
 
     n_permutations: int = 50
     antithetic: bool = True
+    within_groups: bool = False
+    causal_order: Sequence[Any] | None = None
 
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,
+        **NESTING_CONSTRAINTS,
         "n_permutations": [Interval(Integral, 2, None, closed="left")],
         "antithetic": ["boolean"],
     }
 
     def _make_attributor(self) -> Attributor:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        attributor = _Permutations(self.n_permutations, self.antithetic, seed)
+        attributor = _Permutations(
+            self.n_permutations, self.antithetic, seed, self._nesting.hierarchy
+        )
         if attributor.n_orders(len(self.features_)) > _MOST_ORDERS:
             raise ValueError(
                 f"n_permutations={self.n_permutations} of {len(self.features_)} "
@@ -202,6 +216,10 @@ class _Permutations(Attributor):
     n_permutations: int
     antithetic: bool
     seed: int
+    hierarchy: Hierarchy | None  # of all players, of which none is left out
+
+    def _hierarchy_of(self, n_players: int) -> Hierarchy:
+        return self.hierarchy or Hierarchy.flat(n_players)
 
     def n_coalitions(self, n_players: int) -> int:
         """Number of coalitions of the orders that are evaluated together."""
@@ -221,33 +239,34 @@ class _Permutations(Attributor):
         """Number of orders that are taken; an even one with antithetic orders."""
         is_odd = self.n_permutations % 2
         n_orders = self.n_permutations + (is_odd if self.antithetic else 0)
-        return min(n_orders, factorial(n_players))
+        return min(n_orders, self._hierarchy_of(n_players).n_orders)
 
     def _takes_all(self, n_players: int) -> bool:
-        return self.n_orders(n_players) == factorial(n_players)
+        return self.n_orders(n_players) == self._hierarchy_of(n_players).n_orders
 
     def _draw_orders(self, n_players: int) -> NDArray[np.intp]:
         """All orders of the players, or distinct random ones: (n, n_players)."""
+        hierarchy = self._hierarchy_of(n_players)
         if self._takes_all(n_players):
-            return np.array(list(permutations(range(n_players))), dtype=np.intp)
+            return hierarchy.all_orders()
         rng = np.random.default_rng([self.seed, n_players])
         n_drawn = self.n_orders(n_players) // (1 + self.antithetic)
-        distinct_orders: dict[bytes, NDArray[np.intp]] = {}
-        while len(distinct_orders) < n_drawn:
-            orders = np.tile(np.arange(n_players), (n_drawn - len(distinct_orders), 1))
-            for order in rng.permuted(orders, axis=1):
-                # An antithetic order is kept once for itself and its reverse.
-                if self.antithetic and order[0] > order[-1]:
-                    order = order[::-1]
-                distinct_orders.setdefault(order.tobytes(), order)
-                if len(distinct_orders) == 1 and not self.antithetic:
+        # Each with its reverse, by the smaller of the two.
+        pairs: dict[bytes, list[NDArray[np.intp]]] = {}
+        while len(pairs) < n_drawn:
+            orders = hierarchy.draw_orders(n_drawn - len(pairs), rng)
+            reverses = hierarchy.reverse_orders(orders)
+            for order, reverse in zip(orders, reverses, strict=True):
+                key = order.tobytes()
+                if self.antithetic:
+                    key = min(key, reverse.tobytes())
+                if key in pairs:
+                    continue
+                pairs[key] = [order, reverse][: 1 + self.antithetic]
+                if len(pairs) == 1 and not self.antithetic:
                     # With its reverse, each feature precedes each other one in some.
-                    distinct_orders[order[::-1].tobytes()] = order[::-1]
-        orders = np.array(list(distinct_orders.values())[:n_drawn])
-        if not self.antithetic:
-            return orders
-        pairs = np.stack([orders, orders[:, ::-1]], axis=1)
-        return pairs.reshape(-1, n_players)
+                    pairs[reverse.tobytes()] = [reverse]
+        return np.concatenate(list(pairs.values())[:n_drawn])
 
     def attribute(
         self, game: CoalitionGame, row_games: RowGames

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley.values import add_value_parts
 from sklearn_interpret._inspectors.attribution import Attributions
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
+from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.parallel import LazyRows, batch_rows, slices
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 _CHECKED_ROWS = 10_000
 
 
+@estimator_dataclass
 class TreeSHAP(BaseFormulaAttribution):
     """Exact Shapley values and interaction values of sums of trees.
 
@@ -58,8 +61,16 @@ class TreeSHAP(BaseFormulaAttribution):
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None takes
         the rows of `fit`, with their weights.
-    feature_groups : dict of str to list, default=None
-        Features that are one player of the game.
+    feature_groups : dict of str to list or dict, or "correlation", default=None
+        Features that are one player of the game or, with `within_groups`, are credited
+        together; dicts nest groups in groups. "correlation", for `within_groups` alone,
+        makes a binary tree of the features by the correlations of their ranks.
+    within_groups : bool, default=False
+        Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
+        the members of a group join one after the other, and share its value.
+    causal_order : list of lists of features, default=None
+        All features or groups, causes first: each joins after those of earlier lists
+        (Frye et al., 2020). None takes all orders.
     response_method : str or list of str, default="auto"
         "auto" explains the sum of the trees: predictions of regressors, probabilities
         of forests, margins of boosted classifiers and of regressors with a log link.
@@ -175,12 +186,16 @@ class TreeSHAP(BaseFormulaAttribution):
     True
     """
 
+    within_groups: bool = False
+    causal_order: Sequence[Any] | None = None
+
     _for_any_model = "KernelSHAP takes any model."
     _takes_partitions = True
     _caches = (*BaseFormulaAttribution._caches, "_cached_tree_values")
 
     _parameter_constraints = {
         **BaseFormulaAttribution._parameter_constraints,
+        **NESTING_CONSTRAINTS,
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
     }
 
@@ -239,7 +254,12 @@ class TreeSHAP(BaseFormulaAttribution):
         if self._shares is not None and codes is None:
             codes = self._trees.codes(as_rows(self.background_)).array_if_small()
         return TreeValues.of_response(
-            self._trees, players, len(self.features_), codes, self._shares
+            self._trees,
+            players,
+            len(self.features_),
+            codes,
+            self._shares,
+            self._nesting.hierarchy,
         )
 
     def _tree_values(self) -> TreeValues:

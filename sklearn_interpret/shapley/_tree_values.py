@@ -7,16 +7,22 @@ player (order 1), or with a pair of players (order 2).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from sklearn_interpret._core.games.hierarchies import Hierarchy
 from sklearn_interpret._core.trees.shapley.games import (
     InterventionalGame,
     PathDependentGame,
+)
+from sklearn_interpret._core.trees.shapley.nested_games import (
+    NestedInterventionalGame,
+    NestedPathDependentGame,
 )
 from sklearn_interpret._core.trees.shapley.values import (
     MOST_AT_ONCE,
@@ -68,19 +74,23 @@ class TreeValues:
         n_players: int,
         codes: LazyRows | NDArray[np.integer] | None,
         shares: NDArray[np.float64] | None,
+        hierarchy: Hierarchy | None = None,
     ) -> TreeValues:
         """Values of players, given the player of each column that the trees get.
 
         `codes` and `shares` are those of the background; None follows the cover of the
-        trees.
+        trees. `hierarchy` has the groups inside which players are credited.
         """
         plan = TreePlan.of_ensemble(trees.ensemble, players, n_players=n_players)
+        path_dependent: Callable[..., PathDependentGame] = PathDependentGame
+        interventional: Callable[..., InterventionalGame] = InterventionalGame
+        if hierarchy is not None:
+            path_dependent = partial(NestedPathDependentGame, hierarchy=hierarchy)
+            interventional = partial(NestedInterventionalGame, hierarchy=hierarchy)
         if codes is None or shares is None:
-            return cls(trees, plan, PathDependentGame(trees.ensemble, plan.paths))
+            return cls(trees, plan, path_dependent(trees.ensemble, plan.paths))
         cache_bytes = max(working_bytes() / 4, _LEAST_CACHE_BYTES)
-        game = InterventionalGame(
-            trees.ensemble, plan.paths, codes, shares, cache_bytes
-        )
+        game = interventional(trees.ensemble, plan.paths, codes, shares, cache_bytes)
         return cls(trees, plan, game)
 
     def coded_blocks(
@@ -149,10 +159,8 @@ class TreeValues:
         distinct_margins = ensemble.raw_of_codes(distinct)
         totals = np.zeros((self.plan.n_keys(order), len(codes)))
         for share, row, margin in zip(shares, distinct, distinct_margins, strict=True):
-            paths = self.plan.paths
-            against_row = PathDependentGame.for_background_row(ensemble, paths, row)
             values = np.zeros_like(totals)
-            parts = self._parts_of_sum(against_row, codes, order, n_jobs)
+            parts = self._parts_of_sum(game.against_row(row), codes, order, n_jobs)
             add_value_parts(values, parts)
             slopes = _slopes(self.trees, margins, margin[None])[:, 0]
             totals += values * (share * slopes)

@@ -13,7 +13,11 @@ from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._inspectors.attribution import Attributions, BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.players import players_of
+from sklearn_interpret._inspectors.players import (
+    NESTING_CONSTRAINTS,
+    nesting_of,
+    players_of,
+)
 from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.formulas.formula import read_formula
@@ -65,7 +69,8 @@ class ShapleyValues(BaseAttribution):
         "tree" is :class:`TreeSHAP`, "linear" :class:`LinearSHAP`, "exact"
         :class:`ExactShapley`, "kernel" :class:`KernelSHAP`, "permutation"
         :class:`ShapleySampling`. "auto" takes the first of these that can explain the
-        response exactly, and else "kernel".
+        response exactly, and else "kernel", or "permutation" with `within_groups` or
+        a `causal_order`.
     budget : int or None, default=None
         Largest number of coalitions that are evaluated for each row. "auto" takes
         "exact" if there are no more, "kernel" evaluates this number, and "permutation"
@@ -74,8 +79,16 @@ class ShapleyValues(BaseAttribution):
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
-    feature_groups : dict of str to list, default=None
-        Features that are one player of the game.
+    feature_groups : dict of str to list or dict, or "correlation", default=None
+        Features that are one player of the game or, with `within_groups`, are credited
+        together; dicts nest groups in groups. "correlation", for `within_groups` alone,
+        makes a binary tree of the features by the correlations of their ranks.
+    within_groups : bool, default=False
+        Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
+        the members of a group join one after the other, and share its value.
+    causal_order : list of lists of features, default=None
+        All features or groups, causes first: each joins after those of earlier lists
+        (Frye et al., 2020). None takes all orders.
     response_method : str, list of str or callable, default="auto"
         The explained response. "auto" depends on the algorithm: "tree" and "linear"
         explain the sum of trees or the linear function (margins of boosted classifiers,
@@ -156,7 +169,9 @@ class ShapleyValues(BaseAttribution):
     algorithm: str = "auto"
     budget: int | None = None
     background: Any = None
-    feature_groups: dict[str, Any] | None = None
+    feature_groups: dict[str, Any] | str | None = None
+    within_groups: bool = False
+    causal_order: Sequence[Any] | None = None
     response_method: str | Sequence[str] | Callable[..., Any] = "auto"
     target: Any = None
     subsample: float | None = None
@@ -171,6 +186,7 @@ class ShapleyValues(BaseAttribution):
 
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
+        **NESTING_CONSTRAINTS,
         "background": "no_validation",
         "algorithm": [StrOptions({"auto", *_ESTIMATORS})],
         "budget": [Interval(Integral, 2, None, closed="left"), None],
@@ -185,28 +201,35 @@ class ShapleyValues(BaseAttribution):
     def _choose_sample(
         self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Sample:
-        self.algorithm_ = self._choose_algorithm(rows)
+        sample = Sample.of_positive_weight(rows, y, weights)
+        self.algorithm_ = self._choose_algorithm(sample)
         subsample = self.subsample
         if subsample is None and self.algorithm_ not in ("tree", "linear"):
             subsample = _BACKGROUND_ROWS
-        return self._draw(
-            Sample.of_positive_weight(rows, y, weights), subsample, self.random_state
-        )
+        return self._draw(sample, subsample, self.random_state)
 
-    def _choose_algorithm(self, rows: Rows) -> Any:
+    def _choose_algorithm(self, sample: Sample) -> Any:
         """The algorithm: the user's, or the first that is exact within the budget."""
         if self.algorithm != "auto":
             return self.algorithm
+        rows = sample.rows
         response = self.estimator_, self.response_method, self.target
         trees = read_formula([explained_response], *response)
         if trees is not None and trees.additive and trees.agrees(rows):
             return "tree"
         if read_formula([explained_linear], *response, rows=rows) is not None:
             return "linear"
-        players, _ = players_of(self, rows)
+        self.features_, self.player_names_ = players_of(self, rows)
+        hierarchy, n_coalitions = (
+            nesting_of(self, sample).hierarchy,
+            2 ** len(self.features_),
+        )
+        if hierarchy is not None:
+            n_coalitions = hierarchy.n_coalitions
         budget = _BUDGET if self.budget is None else self.budget
-        is_affordable = 2 ** len(players) <= min(budget, 2**MOST_PLAYERS)
-        return "exact" if is_affordable else "kernel"
+        if n_coalitions <= min(budget, 2**MOST_PLAYERS):
+            return "exact"
+        return "kernel" if hierarchy is None else "permutation"
 
     def _fit_base_values(
         self, background: Sample, response: Any
@@ -220,10 +243,25 @@ class ShapleyValues(BaseAttribution):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        inspector.set_params(**self._budget_parameters())
+        inspector.set_params(**self._nesting_parameters(), **self._budget_parameters())
         inspector.fit(background.rows.native, sample_weight=background.weights)
         self.inspector_, self._response_name = inspector, inspector._response_name
         return np.atleast_1d(inspector.base_values_)
+
+    def _nesting_parameters(self) -> dict[str, Any]:
+        """Parameters of groups and order; KernelSHAP has none."""
+        parameters = {
+            "within_groups": self.within_groups,
+            "causal_order": self.causal_order,
+        }
+        if self.algorithm_ != "kernel":
+            return parameters
+        if self._nesting.hierarchy is not None:
+            raise ValueError(
+                'algorithm="kernel" takes no within_groups and no causal_order: '
+                '"permutation" does.'
+            )
+        return {}
 
     def _budget_parameters(self) -> dict[str, Any]:
         """Parameters of the chosen estimator that follow from the budget."""

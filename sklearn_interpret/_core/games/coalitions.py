@@ -17,10 +17,14 @@ from numpy.typing import NDArray
 _MOST_LISTED = 4
 
 
+def subsets(n_players: int) -> NDArray[np.bool_]:
+    """All subsets of players, by number: (2**n_players, n_players) bool."""
+    return ((np.arange(2**n_players)[:, None] >> np.arange(n_players)) & 1) == 1
+
+
 def all_coalitions(n_players: int) -> NDArray[np.bool_]:
     """All coalitions between nobody and everybody, by number: (m, n_players) bool."""
-    numbers = np.arange(1, max(2**n_players - 1, 1))
-    return ((numbers[:, None] >> np.arange(n_players)) & 1).astype(bool)
+    return subsets(n_players)[1:-1]
 
 
 def values_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -34,7 +38,8 @@ def values_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
     for j in range(n_players):
         split = values.reshape(-1, 2, 2**j, k)  # by whether j is present
         gains = (split[:, 1] - split[:, 0]).reshape(-1, k)
-        shapley_values[j] = (gains * _coalition_weights(n_players, 1)).sum(axis=0)
+        shares = coalition_shares(n_players - 1)
+        shapley_values[j] = (gains * shares[:, None]).sum(axis=0)
     return shapley_values
 
 
@@ -53,9 +58,8 @@ def interactions_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
             split = values.reshape(-1, 2, 2 ** (j - i - 1), 2, 2**i, k)
             gains = split[:, :, :, 1] - split[:, :, :, 0]
             differences = (gains[:, 1] - gains[:, 0]).reshape(-1, k)
-            pairs[i, j] = (differences * _coalition_weights(n_players, 2)).sum(
-                axis=0
-            ) / 2
+            shares = coalition_shares(n_players - 2)
+            pairs[i, j] = (differences * shares[:, None]).sum(axis=0) / 2
             pairs[j, i] = pairs[i, j]
     return pairs
 
@@ -66,14 +70,16 @@ def _n_players(values: NDArray[np.float64]) -> int:
 
 
 @lru_cache(maxsize=32)
-def _coalition_weights(n_players: int, order: int) -> NDArray[np.float64]:
-    """Weight of each coalition of all players but `order` of them, (n, 1)."""
-    n_others = n_players - order
+def coalition_shares(n_others: int) -> NDArray[np.float64]:
+    """Share of orders in which each subset of the others precedes a player.
+
+    By number, (2**n_others,).
+    """
     sizes = np.bitwise_count(np.arange(2**n_others))
     of_size = [
         1 / ((n_others + 1) * comb(n_others, size)) for size in range(n_others + 1)
     ]
-    return np.array(of_size)[sizes, None]
+    return np.array(of_size)[sizes]
 
 
 def n_pairs_of(n_players: int, size: int) -> int:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.sparse.csgraph import connected_components
 
-from sklearn_interpret._core.games.coalitions import values_of_all
+from sklearn_interpret._core.games.coalitions import subsets, values_of_all
+from sklearn_interpret._core.games.hierarchies import Hierarchy
 from sklearn_interpret._core.statistics.weighted import student_factor
 
 # Smaller correlations are rounding errors and count as zero.
@@ -85,6 +86,7 @@ def gaussian_blocks(
     coefficients: NDArray[np.float64],
     player: NDArray[np.intp],
     rng: np.random.Generator,
+    hierarchy: Hierarchy | None = None,
 ) -> list[Block]:
     """Blocks of all players that have columns.
 
@@ -98,6 +100,8 @@ def gaussian_blocks(
         Player of each column.
     rng : numpy.random.Generator
         Draws the permutations of large blocks.
+    hierarchy : Hierarchy, default=None
+        Groups inside which players are credited.
 
     Returns
     -------
@@ -117,7 +121,10 @@ def gaussian_blocks(
         players, position = np.unique(player[columns], return_inverse=True)
         block_correlation = correlation[np.ix_(columns, columns)]
         scaled = coefficients[columns] * scales[columns, None]
-        draws = _operators(block_correlation, scaled, position, len(players), rng)
+        inside = hierarchy and hierarchy.restricted(players)
+        draws = _operators(
+            block_correlation, scaled, position, len(players), inside, rng
+        )
         blocks.append(Block(players, columns, draws / scales[columns]))
     return blocks
 
@@ -127,17 +134,26 @@ def _operators(
     coefficients: NDArray[np.float64],
     player: NDArray[np.intp],
     n_players: int,
+    hierarchy: Hierarchy | None,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Operators on standardised deviations: (n_draws, p, k, n)."""
     if n_players == 1:
         return coefficients.T[None, None]
     singular = eigvalsh(correlation, subset_by_index=[0, 0])[0] < _SINGULAR
-    work = 2.0**n_players * len(correlation) ** 3
-    if n_players <= MOST_PLAYERS and work <= _MOST_WORK:
-        return _exact_operator(correlation, coefficients, player, n_players, singular)[
-            None
-        ]
+    n_coalitions = 2**n_players if hierarchy is None else hierarchy.n_coalitions
+    work = float(n_coalitions) * len(correlation) ** 3
+    if n_coalitions <= 2**MOST_PLAYERS and work <= _MOST_WORK:
+        if hierarchy is None:
+            coalitions, sums = subsets(n_players), None
+        else:
+            sums = hierarchy.coalition_sums()
+            coalitions = sums.coalitions
+        values = _values_by_batch(
+            correlation, coefficients, coalitions[:, player], singular
+        ).reshape(len(coalitions), -1)
+        operator = values_of_all(values) if sums is None else sums.coefficients @ values
+        return operator.reshape(-1, *coefficients.shape).swapaxes(1, 2)[None]
     if singular:
         # A small ridge: in the limit, conditional means are those of a pseudo-inverse.
         correlation = correlation + _SINGULAR * np.eye(len(correlation))
@@ -145,11 +161,13 @@ def _operators(
     operator_bytes = 8 * n_players * coefficients.size
     n_pairs = int(np.clip(_PAIRS_BYTES // operator_bytes, _FEWEST_PAIRS, _MOST_PAIRS))
     draws = np.empty((n_pairs, n_players, *coefficients.T.shape))
-    for draw in range(n_pairs):
-        order = rng.permutation(n_players)
+    hierarchy = hierarchy or Hierarchy.flat(n_players)
+    orders = hierarchy.draw_orders(n_pairs, rng)
+    pairs = zip(orders, hierarchy.reverse_orders(orders), strict=True)
+    for draw, pair in enumerate(pairs):
         forwards, backwards = (
-            _operator_of_order(correlation, coefficients, player, players)
-            for players in (order, order[::-1])
+            _operator_of_order(correlation, coefficients, player, order)
+            for order in pair
         )
         draws[draw] = (forwards + backwards) / 2
     return draws
@@ -158,27 +176,23 @@ def _operators(
 # Exact: all coalitions
 
 
-def _exact_operator(
+def _values_by_batch(
     correlation: NDArray[np.float64],
     coefficients: NDArray[np.float64],
-    player: NDArray[np.intp],
-    n_players: int,
+    present: NDArray[np.bool_],
     singular: bool,
 ) -> NDArray[np.float64]:
-    """Operator (p, k, n) of Shapley values, from the values of all coalitions."""
-    n_columns, n_outputs = coefficients.shape
-    # A coalition has a matrix of 8 bytes for each pair of columns.
-    step = max(1, _BATCH_BYTES // (8 * n_columns**2))
-    values = np.empty((2**n_players, n_columns, n_outputs))
-    for start in range(0, len(values), step):
-        batch = slice(start, min(start + step, len(values)))
-        numbers = np.arange(batch.start, batch.stop)
-        present = (numbers[:, None] >> player) & 1 == 1
-        values[batch] = _values_of_coalitions(
-            correlation, coefficients, present, singular
-        )
-    operator = values_of_all(values.reshape(len(values), -1))
-    return operator.reshape(-1, n_columns, n_outputs).swapaxes(1, 2)
+    """Values of sets of columns (m, n) as coefficients of the deviations: (m, n, k)."""
+    # A set has a matrix of 8 bytes for each pair of columns.
+    step = max(1, _BATCH_BYTES // (8 * len(correlation) ** 2))
+    return np.concatenate(
+        [
+            _values_of_coalitions(
+                correlation, coefficients, present[start : start + step], singular
+            )
+            for start in range(0, len(present), step)
+        ]
+    )
 
 
 def _values_of_coalitions(

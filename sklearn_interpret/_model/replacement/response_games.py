@@ -73,7 +73,11 @@ class CoalitionGame:
         Value without any player.
     saturated : bool
         Whether the link clipped a mean response to the background.
+    omits_equal : bool, default=True
+        Whether players are inactive if the row equals all of the background in them.
     """
+
+    omits_equal = True
 
     def __init__(
         self,
@@ -157,6 +161,8 @@ class RowGames:
 
         Of shape (n_rows, n_players), bool; other players add nothing to any coalition.
         """
+        if not self._game.omits_equal:
+            return np.ones((self.n_rows, len(self._game.players)), dtype=bool)
         shape = self.n_rows, self._game.background.n_columns
         is_constant = np.ones(shape, dtype=bool)
         for block, rows in self._blocks:

@@ -41,7 +41,7 @@ def similar_rows(
     one_group = np.zeros(rows.n_rows, dtype=np.intp)
     if not predictors or rows.n_rows < 2 * LEAST_ROWS:
         return one_group
-    targets = np.hstack([_as_targets(rows, j, weights) for j in columns])
+    targets = np.hstack([as_targets(rows, j, weights) for j in columns])
     if not targets.shape[1]:
         return one_group
     features = np.column_stack([_ranks(rows, j) for j in predictors])
@@ -65,9 +65,7 @@ def _ranks(rows: Rows, j: int) -> NDArray[np.float64]:
     return np.where(np.isnan(values), np.nan, ranks.reshape(-1))
 
 
-def _as_targets(
-    rows: Rows, j: int, weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def as_targets(rows: Rows, j: int, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """A column as what the tree predicts: (n_rows, n_targets) of weighted mean zero.
 
     Numbers are their ranks, and whether they are missing, each of variance one;

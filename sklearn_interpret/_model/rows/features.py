@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from itertools import chain
@@ -231,7 +231,24 @@ def warn_of_left_out(rows: Rows, columns: Iterable[int]) -> list[str]:
 def resolve_groups(
     feature_groups: dict[str, Any] | None, names: list[str], *, named: bool = True
 ) -> dict[str, list[int]]:
-    """Feature groups as a dict of name to list of columns."""
+    """Feature groups as a dict of name to list of columns; groups inside are joined."""
+    nested = resolve_nested_groups(feature_groups, names, named=named)
+    return {name: list(columns_in(members)) for name, members in nested.items()}
+
+
+def columns_in(members: Any) -> Iterator[Any]:
+    """Members of a group, those of groups inside included."""
+    if isinstance(members, list):
+        yield from members
+    else:
+        for inner in members.values():
+            yield from columns_in(inner)
+
+
+def resolve_nested_groups(
+    feature_groups: dict[str, Any] | None, names: list[str], *, named: bool = True
+) -> dict[str, Any]:
+    """Feature groups as a dict of name to list of columns, or to a dict of groups."""
     if feature_groups is None:
         return {}
     if not isinstance(feature_groups, Mapping):
@@ -239,13 +256,29 @@ def resolve_groups(
             "feature_groups must be a dict of name to features; got "
             f"{type(feature_groups).__name__}."
         )
-    groups: dict[str, list[int]] = {}
     group_of_column: dict[int, str] = {}
-    for name, members in feature_groups.items():
-        columns = [
-            feature_index(member, names, named=named, parameter="feature_groups")
-            for member in _list_features(members, names, "feature_groups")
-        ]
+    taken: set[str] = set()
+
+    def resolve(name: str, members: Any) -> Any:
+        if str(name) in taken:
+            raise ValueError(f"feature_groups has two groups named {name!r}.")
+        taken.add(str(name))
+        groups: Any
+        if isinstance(members, Mapping):
+            groups = {str(inner): resolve(inner, members[inner]) for inner in members}
+        else:
+            groups = [
+                feature_index(member, names, named=named, parameter="feature_groups")
+                for member in _list_features(members, names, "feature_groups")
+            ]
+            for column in groups:
+                if column in group_of_column:
+                    raise ValueError(
+                        f"feature_groups has {names[column]!r} in "
+                        f"{group_of_column[column]!r} and again in {name!r}."
+                    )
+                group_of_column[column] = name
+        columns = list(columns_in(groups))
         if not columns:
             raise ValueError(f"feature_groups has the empty group {name!r}.")
         if named and name in names and names.index(name) not in columns:
@@ -253,15 +286,11 @@ def resolve_groups(
                 f"feature_groups has a group named {name!r}, which is the name of a "
                 "feature outside of that group."
             )
-        for column in columns:
-            if column in group_of_column:
-                raise ValueError(
-                    f"feature_groups has {names[column]!r} in "
-                    f"{group_of_column[column]!r} and again in {name!r}."
-                )
-            group_of_column[column] = name
-        groups[str(name)] = columns
-    return groups
+        return groups
+
+    return {
+        str(name): resolve(name, members) for name, members in feature_groups.items()
+    }
 
 
 def resolve_players(

@@ -94,14 +94,6 @@ class PathDependentGame:
         # By order and first tree: see `TreeShare.groups`.
         self.cached_groups: dict[tuple[int, int], list[UnitGroup]] = {}
 
-    @classmethod
-    def for_background_row(
-        cls, ensemble: TreeEnsemble, paths: TreePaths, codes: NDArray[np.integer]
-    ) -> PathDependentGame:
-        """Absent players take their values from one row, given by its codes."""
-        met = all_met(ensemble, paths, codes[None, :])[:, 0]
-        return cls(ensemble, paths, met.astype(np.float64))
-
     def of_nodes(self, nodes: slice) -> Callable[..., Any]:
         """A function that makes the game of some trees, from the trees and paths."""
         return partial(type(self), chances=self.chances[nodes])
@@ -299,6 +291,7 @@ class InterventionalGame:
 
     def leaf_tables(self, units: list[TreeUnits], order: int) -> LeafTables:
         """As :meth:`PathDependentGame.leaf_tables`."""
+        nodes = np.concatenate([group.leaves.ravel() for group in units])
         n_conditions = np.concatenate([group.n_conditions.ravel() for group in units])
         starts = np.append(0, np.cumsum(2**n_conditions))
         shares = np.zeros(starts[-1])
@@ -314,9 +307,16 @@ class InterventionalGame:
 
         def make(leaves: NDArray[np.intp]) -> NDArray[np.float64]:
             patterns = np.arange(2 ** n_conditions[leaves[0]])
-            return comparison_tables(shares[starts[leaves, None] + patterns], order)
+            leaf_shares = shares[starts[leaves, None] + patterns]
+            return self._comparison_tables(nodes[leaves], leaf_shares, order)
 
         return LeafTables.of_leaves(n_conditions, order, make)
+
+    def _comparison_tables(
+        self, leaves: NDArray[np.intp], shares: NDArray[np.float64], order: int
+    ) -> NDArray[np.float64]:
+        """Gains of leaves at all patterns, from the background's shares of these."""
+        return comparison_tables(shares, order)
 
     def _unit_shares(self, units: list[TreeUnits]) -> list[NDArray[np.float64]]:
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
@@ -350,22 +350,34 @@ class InterventionalGame:
         if d <= _MOST_WITH_INTEGRALS:
             integrals = leaf_integrals(background, self.shares, d, order)
             return gains_of_integrals(integrals, owner, patterns, d, order)
+        comparisons = self._leaf_comparisons(background, owner, patterns, d)
+        gains = [_compare_in_blocks(*rows, order) for rows in comparisons]
+        return np.concatenate(gains, axis=1)
+
+    def _leaf_comparisons(
+        self,
+        background: NDArray[np.integer],
+        owner: NDArray[np.intp],
+        patterns: NDArray[np.intp],
+        d: int,
+    ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.float64]]]:
+        """Yield, leaf by leaf, what is compared: see `comparison_gains`.
+
+        Takes the patterns of the background (n_leaves, n_background_rows), and patterns
+        (n,) with the leaf of each.
+        """
         distinct = distinct_patterns(background, d)
-        weights = np.tile(self.shares, len(leaves))
+        weights = np.tile(self.shares, len(background))
         shares = _sum_weights_by_position(
             distinct.position, weights, len(distinct.unit)
         )
-        ends = np.searchsorted(distinct.unit, np.arange(len(leaves) + 1))
-        gains = []
-        for leaf in range(len(leaves)):
+        ends = np.searchsorted(distinct.unit, np.arange(len(background) + 1))
+        for leaf in range(len(background)):
             background_rows = slice(ends[leaf], ends[leaf + 1])
             row_patterns = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
             lost = ~pattern_bits(row_patterns, d)
             gained = ~pattern_bits(distinct.pattern[background_rows], d)
-            gains.append(
-                _compare_in_blocks(lost, gained, shares[background_rows], order)
-            )
-        return np.concatenate(gains, axis=1)
+            yield lost, gained, shares[background_rows]
 
     def shares_without(
         self, leaves: NDArray[np.intp], subsets: list[tuple[int, ...]]
@@ -389,6 +401,11 @@ class InterventionalGame:
                 weights_inside = np.bincount(leaf[inside], weights[inside], len(leaves))
                 shares[subset] += weights_inside
         return shares
+
+    def against_row(self, codes: NDArray[np.integer]) -> PathDependentGame:
+        """The game in which absent players take their values from one row."""
+        met = all_met(self.ensemble, self.paths, codes[None, :])[:, 0]
+        return PathDependentGame(self.ensemble, self.paths, met.astype(np.float64))
 
     def distinct_rows(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Rows of the background, each once: their codes, and shares of the weight."""

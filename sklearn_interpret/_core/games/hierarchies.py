@@ -1,0 +1,202 @@
+"""Groups of players that nest, and coalitions and orders that keep groups together.
+
+The value of a player inside its groups is its mean gain over the orders in which the
+members of every group join one after the other: Owen's value for one level of groups
+(1977), Winter's for several (1989). When a player joins, groups beside its own are
+either complete or absent, level by level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations, product
+from math import factorial, prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_interpret._core.games.coalitions import coalition_shares, subsets
+
+
+class CoalitionSums(NamedTuple):
+    """Values of players as sums over coalitions."""
+
+    coalitions: NDArray[
+        np.bool_
+    ]  # (m, n_players): the first is empty, the last complete
+    coefficients: sparse.csr_array  # (n_players, m)
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Groups of players on several levels, each level inside the groups above it.
+
+    Parameters
+    ----------
+    levels : ndarray of shape (n_levels, n_players), intp
+        Number of each player's group, outermost groups first; on the last level each
+        player has a number of its own.
+    is_ordered : bool, default=False
+        Whether the outermost groups join in the order of their numbers.
+    """
+
+    levels: NDArray[np.intp]
+    is_ordered: bool = False
+
+    @classmethod
+    def flat(cls, n_players: int) -> Hierarchy:
+        """Players without groups."""
+        return cls(np.arange(n_players)[None])
+
+    @classmethod
+    def of_paths(
+        cls, paths: Sequence[tuple[int, ...]], is_ordered: bool = False
+    ) -> Hierarchy:
+        """The hierarchy of players, given numbers of their groups, outermost first."""
+        players, levels = range(len(paths)), []
+        for depth in range(1, max(map(len, paths), default=0) + 1):
+            keys = [
+                path[:depth] if len(path) >= depth else (*path, -1, player)
+                for player, path in enumerate(paths)
+            ]
+            number = {key: position for position, key in enumerate(sorted(set(keys)))}
+            levels.append([number[key] for key in keys])
+        return cls(np.array([*levels, players], dtype=np.intp), is_ordered)
+
+    @property
+    def n_players(self) -> int:
+        """Number of players."""
+        return self.levels.shape[1]
+
+    def restricted(self, players: NDArray[np.intp]) -> Hierarchy:
+        """The hierarchy of some of the players."""
+        return Hierarchy(self.levels[:, players], self.is_ordered)
+
+    @cached_property
+    def _above(self) -> NDArray[np.intp]:
+        """Number of the group above that of each level, (n_levels, n_players)."""
+        return np.vstack([np.zeros_like(self.levels[:1]), self.levels[:-1]])
+
+    def groups_beside(self, player: int) -> Iterator[NDArray[np.bool_]]:
+        """Yield members of the groups beside the player's own, level by level.
+
+        Masks are (n_groups, n_players), in the order of the groups' numbers.
+        """
+        for level, above in zip(self.levels, self._above, strict=True):
+            is_beside = (above == above[player]) & (level != level[player])
+            yield level == np.unique(level[is_beside])[:, None]
+
+    def before_and_after(
+        self, player: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Masks (n_players,) of the outermost groups before and after a player's."""
+        numbers = self.levels[0]
+        return numbers < numbers[player], numbers > numbers[player]
+
+    def _coalitions_before(
+        self, player: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Coalitions (m, n_players) that a player may join, and their probabilities."""
+        coalitions, shares = np.zeros((1, self.n_players), dtype=bool), np.ones(1)
+        for depth, groups in enumerate(self.groups_beside(player)):
+            if depth == 0 and self.is_ordered:
+                coalitions[0] = self.before_and_after(player)[0]
+                continue
+            # Logical products: a player is a member of one group of the level.
+            unions = subsets(len(groups)) @ groups
+            coalitions = (coalitions[:, None] | unions).reshape(-1, self.n_players)
+            shares = np.outer(shares, coalition_shares(len(groups))).ravel()
+        return coalitions, shares
+
+    @cached_property
+    def n_coalitions(self) -> int:
+        """Number of coalitions before each player, summed over the players."""
+        total = 0
+        for player in range(self.n_players):
+            n_beside = list(map(len, self.groups_beside(player)))
+            total += 2 ** sum(n_beside[1:] if self.is_ordered else n_beside)
+        return total
+
+    def coalition_sums(self) -> CoalitionSums:
+        """The values of players, exactly, from all coalitions that orders pass."""
+        joined, signed_shares, players = [], [], []
+        for player in range(self.n_players):
+            before, shares = self._coalitions_before(player)
+            after = before.copy()
+            after[:, player] = True
+            joined += [before, after]
+            signed_shares += [-shares, shares]
+            players.append(np.full(2 * len(shares), player))
+        # Neither is looked up by others: the first and the last position.
+        ends = np.repeat([[False], [True]], self.n_players, axis=1)
+        packed = np.packbits(np.concatenate([ends, *joined]), axis=1)
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first, position = np.unique(keys, return_index=True, return_inverse=True)
+        coalitions = np.concatenate([ends, *joined])[first]
+        # Ordered by bits: the empty coalition is the first, the complete one the last.
+        entries = np.concatenate(players), position.ravel()[2:]
+        coefficients = sparse.csr_array(
+            (np.concatenate(signed_shares), entries),
+            shape=(self.n_players, len(coalitions)),
+        )
+        return CoalitionSums(coalitions, coefficients)
+
+    @cached_property
+    def n_orders(self) -> int:
+        """Number of orders that keep groups together."""
+        return prod(map(factorial, self._numbers_of_members()))
+
+    def _numbers_of_members(self) -> list[int]:
+        """Number of groups in each group whose members join in any order."""
+        numbers = []
+        first = 1 if self.is_ordered else 0
+        for level, above in zip(self.levels[first:], self._above[first:], strict=True):
+            pairs = np.unique(np.stack([above, level]), axis=1)
+            numbers += np.unique(pairs[0], return_counts=True)[1].tolist()
+        return numbers
+
+    def all_orders(self) -> NDArray[np.intp]:
+        """All orders that keep groups together, (n_orders, n_players)."""
+
+        def orders_of(players: NDArray[np.intp], depth: int) -> list[list[int]]:
+            if depth == len(self.levels):
+                return [players.tolist()]
+            level = self.levels[depth, players]
+            members = [
+                orders_of(players[level == group], depth + 1)
+                for group in np.unique(level)
+            ]
+            is_fixed = depth == 0 and self.is_ordered
+            arrangements = [members] if is_fixed else permutations(members)
+            return [
+                [player for order in orders for player in order]
+                for arrangement in arrangements
+                for orders in product(*arrangement)
+            ]
+
+        return np.array(orders_of(np.arange(self.n_players), 0), dtype=np.intp)
+
+    def draw_orders(self, n_orders: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Random orders that keep groups together, (n_orders, n_players)."""
+        keys = []
+        for depth, level in enumerate(self.levels):
+            if depth == 0 and self.is_ordered:
+                keys.append(np.broadcast_to(1.0 * level, (n_orders, self.n_players)))
+            else:
+                keys.append(rng.random((n_orders, level.max(initial=-1) + 1))[:, level])
+        return np.lexsort(keys[::-1], axis=-1)
+
+    def reverse_orders(self, orders: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Orders (n, n_players) from the last player to the first.
+
+        Groups that join in a fixed order are reversed inside.
+        """
+        reverse = orders[:, ::-1]
+        if not self.is_ordered:
+            return reverse
+        position = np.argsort(self.levels[0, reverse], axis=1, kind="stable")
+        return np.take_along_axis(reverse, position, axis=1)

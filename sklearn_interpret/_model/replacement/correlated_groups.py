@@ -1,0 +1,73 @@
+"""Groups of columns that are correlated, by hierarchical clustering."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+
+from sklearn_interpret._model.replacement.similar_rows import as_targets
+from sklearn_interpret._model.rows.features import columns_in
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+
+# Names of columns in the name of a group.
+_NAMED_COLUMNS = 2
+
+
+def correlated_groups(rows: Rows, weights: NDArray[np.float64]) -> dict[str, Any]:
+    """Columns by name of group, or of groups inside: a binary tree without its root.
+
+    Average linkage of one less the correlations.
+    """
+    if rows.n_columns < 3:  # the groups below the root are single columns
+        return {}
+    distances = 1 - _correlations(rows, weights)
+    np.fill_diagonal(distances, 0.0)
+    # Single columns, then the groups that merges make; the last one has all columns.
+    clusters: list[Any] = [[j] for j in range(rows.n_columns)]
+    members = [[j] for j in range(rows.n_columns)]
+    for left, right in linkage(squareform(distances), "average")[:, :2].astype(int):
+        names = [_group_name(rows.names, members[child]) for child in (left, right)]
+        children = [clusters[left], clusters[right]]
+        if len(members[left]) == len(members[right]) == 1:
+            clusters.append(children[0] + children[1])
+        else:
+            clusters.append(dict(zip(names, children, strict=True)))
+        members.append(members[left] + members[right])
+    return {
+        name: group
+        for name, group in clusters[-1].items()
+        if len([*columns_in(group)]) > 1
+    }
+
+
+def _group_name(names: list[str], columns: list[int]) -> str:
+    """Name of a group, from its first columns."""
+    text = " + ".join(names[column] for column in columns[:_NAMED_COLUMNS])
+    n_others = len(columns) - _NAMED_COLUMNS
+    return f"{text} + {n_others} more" if n_others > 0 else text
+
+
+def _correlations(rows: Rows, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Correlations of the ranks of columns, in [0, 1].
+
+    A column of levels has an indicator for each; of several numbers it is the root of
+    the RV coefficient (Robert & Escoufier 1976), the absolute correlation of single
+    ones.
+    """
+    targets = [as_targets(rows, j, weights) for j in range(rows.n_columns)]
+    targets = [
+        part if part.shape[1] else np.zeros((rows.n_rows, 1)) for part in targets
+    ]
+    starts = np.cumsum([0, *(part.shape[1] for part in targets[:-1])])
+    joined = np.hstack(targets) * np.sqrt(weights / weights.sum())[:, None]
+    squares = np.square(joined.T @ joined)
+    sums = np.add.reduceat(np.add.reduceat(squares, starts), starts, axis=1)
+    own = np.sqrt(np.diag(sums))
+    scales = np.where(own > 0, own, 1.0)
+    return np.sqrt(np.clip(sums / scales / scales[:, None], 0, 1))
