@@ -114,8 +114,10 @@ def _causal_numbers(inspector: Any, rows: Rows) -> list[int]:
             if member in names:
                 player = names.index(member)
             else:
-                options = {"named": rows.named, "parameter": "causal_order"}
-                player = player_of_column[feature_index(member, rows.names, **options)]
+                column = feature_index(
+                    member, rows.names, named=rows.named, parameter="causal_order"
+                )
+                player = player_of_column[column]
             if numbers.setdefault(player, number) != number:
                 raise ValueError(f"causal_order has {names[player]!r} twice.")
     missing = [name for player, name in enumerate(names) if player not in numbers]

@@ -15,9 +15,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.coalitions import all_coalitions, values_of_all
+from sklearn_interpret._core.games.hierarchies import Hierarchy
 from sklearn_interpret._core.games.loss_games import (
     means_of_draws,
     membership,
+    nested_squared_error_values,
     paired_coalitions,
     paired_gains,
     responses_of_coalitions,
@@ -25,6 +27,7 @@ from sklearn_interpret._core.games.loss_games import (
     squared_error_values,
 )
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS, nesting_of
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices, worker_slices
 from sklearn_interpret._model.replacement.response_games import CoalitionGame
@@ -98,8 +101,13 @@ class SAGE(BaseImportance):
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None takes
         `subsample` of the rows of `fit`, with their weights.
-    feature_groups : dict of str to list, default=None
-        Features that are taken together, as one.
+    feature_groups : dict of str to list or dict, or "correlation", default=None
+        Features that are taken together, as one, or with `within_groups` are credited
+        together; dicts nest groups in groups. "correlation", for `within_groups` alone,
+        makes a binary tree of the features by the correlations of their ranks.
+    within_groups : bool, default=False
+        Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
+        the members of a group join one after the other, and share its value.
     threshold : float, default=0.0
         The importance above which `transform` keeps a feature.
     subsample : int, float or None, default=None
@@ -206,7 +214,8 @@ class SAGE(BaseImportance):
     method: str = "auto"
     n_permutations: int | None = None
     background: Any = None
-    feature_groups: dict[str, Any] | None = None
+    feature_groups: dict[str, Any] | str | None = None
+    within_groups: bool = False
     threshold: float = 0.0
     subsample: float | None = None
     random_state: int | np.random.RandomState | None = None
@@ -222,6 +231,8 @@ class SAGE(BaseImportance):
 
     _parameter_constraints = {
         **BaseImportance._parameter_constraints,
+        "feature_groups": NESTING_CONSTRAINTS["feature_groups"],
+        "within_groups": NESTING_CONSTRAINTS["within_groups"],
         "loss": [StrOptions(_LOSSES), callable],
         "method": [StrOptions({"auto", "exact", "sampling"})],
         "n_permutations": [Interval(Integral, 4, None, closed="left"), None],
@@ -244,6 +255,7 @@ class SAGE(BaseImportance):
     def _measure(self, sample: AnySample, response: Response) -> NDArray[np.float64]:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sample = self._check_has_targets(sample)
+        self._hierarchy = nesting_of(self, sample).hierarchy
         game: _Game = self._find_components(
             sample, response, seed
         ) or self._make_coalition_game(sample, response, seed)
@@ -290,7 +302,7 @@ class SAGE(BaseImportance):
             background = Sample(sample.rows.take(np.arange(1)), None, np.ones(1))
         settings: dict[str, Any] = {
             "background": self.background,
-            "feature_groups": self.feature_groups,
+            "feature_groups": None if self.within_groups else self.feature_groups,
             "response_method": response.method,
             "n_jobs": self.n_jobs,
         }
@@ -343,18 +355,22 @@ class SAGE(BaseImportance):
     def _choose_method(self, game: _Game, n_pairs: int) -> str:
         """The method, "exact" or "sampling"; an error if "exact" takes too long."""
         n_players = len(self.features_)
+        n_coalitions = 2**n_players
+        if self._hierarchy is not None:
+            n_coalitions = self._hierarchy.n_coalitions
         has_components = isinstance(game, _Components)
         has_products = has_components and self._is_square
-        is_affordable = n_players <= _MOST_PLAYERS or has_products
+        is_affordable = n_coalitions <= 2**_MOST_PLAYERS or has_products
         if self.method == "exact" and not is_affordable:
             raise ValueError(
-                f'method="exact" takes at most {_MOST_PLAYERS} features with this loss '
-                f"and model, and there are {n_players}: join some by feature_groups, "
+                f'method="exact" takes at most {2**_MOST_PLAYERS} coalitions with this '
+                f"loss and model, as of {_MOST_PLAYERS} features, and there are "
+                f"{n_coalitions}: join some features by feature_groups, "
                 'or use method="sampling".'
             )
         is_cheap = has_components and self.method == "auto"
         # All coalitions are no more than those that sampling would evaluate for a row.
-        is_no_more_work = 2**n_players - 2 <= 2 * n_pairs * (n_players - 1)
+        is_no_more_work = n_coalitions - 2 <= 2 * n_pairs * (n_players - 1)
         is_preferred = self.method == "exact" or is_cheap or is_no_more_work
         return "exact" if is_affordable and is_preferred else "sampling"
 
@@ -364,7 +380,13 @@ class SAGE(BaseImportance):
         """Values from the mean products of components, for squared errors."""
         reduce = partial(_sum_products, game, row_loss)
         weight, *sums = sample.map_reduce(reduce, merge_states)
-        values = squared_error_values(game.members, *(total / weight for total in sums))
+        linear, gram = (total / weight for total in sums)
+        if self._hierarchy is None:
+            values = squared_error_values(game.members, linear, gram)
+        else:
+            values = nested_squared_error_values(
+                game.members, linear, gram, self._hierarchy
+            )
         n_outputs = len(game.base_values)
         return values / n_outputs if self.loss_ == "squared_error" else values
 
@@ -373,10 +395,15 @@ class SAGE(BaseImportance):
     ) -> NDArray[np.float64]:
         """Values from the losses of all coalitions."""
         coalitions = all_coalitions(len(self.features_))
+        if self._hierarchy is not None:
+            nested = self._hierarchy.coalition_sums()
+            coalitions = nested.coalitions[1:-1]
         game.warn_of_cost(sample.rows.n_rows, len(coalitions))
         sums = partial(_sum_losses_of_block, game, row_loss, coalitions)
         reduce = partial(_sum_losses, game, row_loss, sums, self.n_jobs)
         weight, total = sample.map_reduce(reduce, merge_states)
+        if self._hierarchy is not None:
+            return nested.coefficients @ (-total / weight)
         return values_of_all(-total[:, None] / weight)[:, 0]
 
     def _values_by_sampling(
@@ -398,10 +425,11 @@ class SAGE(BaseImportance):
         n_rows, n_players = sample.rows.n_rows, len(self.features_)
         gains = np.empty((n_rows, 0, n_players))
         gains_of_block = partial(_gains_of_orders, game, row_loss)
+        hierarchy = self._hierarchy or Hierarchy.flat(n_players)
         while n_new_pairs:
             game.warn_of_cost(n_rows, 2 * n_new_pairs * (n_players - 1))
-            orders = np.tile(np.arange(n_players), (n_rows, n_new_pairs, 1))
-            arrays = targets, rng.permuted(orders, axis=-1)
+            orders = hierarchy.draw_orders(n_rows * n_new_pairs, rng)
+            arrays = targets, orders.reshape(n_rows, n_new_pairs, n_players)
             blocks = _map_blocks(gains_of_block, sample, arrays, self.n_jobs)
             gains = np.concatenate([gains, np.concatenate(blocks)], axis=1)
             values, errors = means_of_draws(gains, sample.weights)

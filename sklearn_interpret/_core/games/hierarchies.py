@@ -131,19 +131,15 @@ class Hierarchy:
             joined += [before, after]
             signed_shares += [-shares, shares]
             players.append(np.full(2 * len(shares), player))
-        # Neither is looked up by others: the first and the last position.
-        ends = np.repeat([[False], [True]], self.n_players, axis=1)
-        packed = np.packbits(np.concatenate([ends, *joined]), axis=1)
+        coalitions = np.concatenate(joined)
+        packed = np.packbits(coalitions, axis=1)
+        # Ordered by bits: the empty coalition is the first, the complete one the last.
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
         _, first, position = np.unique(keys, return_index=True, return_inverse=True)
-        coalitions = np.concatenate([ends, *joined])[first]
-        # Ordered by bits: the empty coalition is the first, the complete one the last.
-        entries = np.concatenate(players), position.ravel()[2:]
-        coefficients = sparse.csr_array(
-            (np.concatenate(signed_shares), entries),
-            shape=(self.n_players, len(coalitions)),
-        )
-        return CoalitionSums(coalitions, coefficients)
+        entries = np.concatenate(players), position.ravel()
+        shape = self.n_players, len(first)
+        coefficients = sparse.csr_array((np.concatenate(signed_shares), entries), shape)
+        return CoalitionSums(coalitions[first], coefficients)
 
     @cached_property
     def n_orders(self) -> int:

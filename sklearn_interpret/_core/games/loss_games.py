@@ -15,6 +15,7 @@ error is a sum of unanimity games, with r the residual of f_0:
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._core.games.hierarchies import Hierarchy
 from sklearn_interpret._core.statistics.weighted import student_factor
 
 
@@ -51,6 +52,30 @@ def squared_error_values(
     # Of the pairs of sets with j in one of them, pairs with j in both count once.
     single = 2 * (linear / sizes - shares.sum(axis=1)) @ members
     return single + ((shares @ members) * members).sum(axis=0)
+
+
+def nested_squared_error_values(
+    members: NDArray[np.float64],
+    linear: NDArray[np.float64],
+    gram: NDArray[np.float64],
+    hierarchy: Hierarchy,
+) -> NDArray[np.float64]:
+    """As `squared_error_values`, with players credited inside their groups.
+
+    In a unanimity game, groups that have members of its set get equal parts, level by
+    level.
+    """
+    values = np.empty(hierarchy.n_players)
+    for player, is_member in enumerate(members.T > 0):
+        share = is_member.astype(np.float64)
+        share_of_union = np.logical_or.outer(is_member, is_member).astype(np.float64)
+        for groups in hierarchy.groups_beside(player):
+            meets = (members @ groups.T > 0).astype(np.float64)
+            n_groups = meets.sum(axis=1)
+            share /= 1 + n_groups
+            share_of_union /= 1 + n_groups[:, None] + n_groups - meets @ meets.T
+        values[player] = 2 * linear @ share - (gram * share_of_union).sum()
+    return values
 
 
 def responses_of_coalitions(

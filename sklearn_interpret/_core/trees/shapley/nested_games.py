@@ -1,6 +1,6 @@
 """Games of tree ensembles whose players are credited inside groups that nest.
 
-Gains are those of `nested_tables`; trees, patterns and backgrounds are those of `games`.
+Gains are those of `nested_tables`; trees and backgrounds are those of `games`.
 """
 
 from __future__ import annotations
