@@ -363,9 +363,9 @@ class SAGE(BaseImportance):
         is_affordable = n_coalitions <= 2**_MOST_PLAYERS or has_products
         if self.method == "exact" and not is_affordable:
             raise ValueError(
-                f'method="exact" takes at most {2**_MOST_PLAYERS} coalitions with this '
-                f"loss and model, as of {_MOST_PLAYERS} features, and there are "
-                f"{n_coalitions}: join some features by feature_groups, "
+                f'method="exact" takes at most {_MOST_PLAYERS} features with this loss '
+                f"and model, or {2**_MOST_PLAYERS} coalitions within groups, and there "
+                f"are {n_players} and {n_coalitions}: join some by feature_groups, "
                 'or use method="sampling".'
             )
         is_cheap = has_components and self.method == "auto"

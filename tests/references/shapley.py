@@ -1,6 +1,6 @@
 """Shapley and interaction values from their definitions, coalition by coalition."""
 
-from itertools import combinations
+from itertools import combinations, permutations, product
 from math import comb, factorial
 
 import numpy as np
@@ -134,3 +134,36 @@ def leaf_by_leaf(trees, factors, n_features, order=1):
     for root in trees.roots:
         below(root, {})
     return total
+
+
+def permitted_orders(tree, causal=False):
+    """All orders of players in nested lists that keep every list together.
+
+    With `causal`, the outermost lists join one after the other.
+    """
+    if not isinstance(tree, list):
+        return [[tree]]
+    inner = [permitted_orders(member) for member in tree]
+    arrangements = [inner] if causal else permutations(inner)
+    return [
+        [player for order in orders for player in order]
+        for arrangement in arrangements
+        for orders in product(*arrangement)
+    ]
+
+
+def values_over_orders(value, orders):
+    """Mean gains of players over some orders of them all."""
+    cached = {}
+
+    def known(coalition):
+        if coalition not in cached:
+            cached[coalition] = np.asarray(value(coalition), dtype=np.float64)
+        return cached[coalition]
+
+    totals = [0.0] * len(orders[0])
+    for order in orders:
+        for position, player in enumerate(order):
+            before = frozenset(order[:position])
+            totals[player] = totals[player] + known(before | {player}) - known(before)
+    return np.array(totals) / len(orders)
