@@ -42,6 +42,7 @@ OWN_MEANING = {
     "cv",
     "desired",
     "direction",
+    "feature_groups",  # some take "correlation"
     "features",
     "interactions",
     "link",

@@ -114,7 +114,7 @@ def test_all_estimators_enumerate_the_orders(model, grouping):
 @pytest.mark.parametrize("model", MODELS[:4])
 def test_causal_order(model):
     X, fitted = table(model)
-    groups, tree = GROUPS["two levels"]
+    groups, _ = GROUPS["two levels"]
     order = [[0, 3], ["x4", 1], [2], [5]]
     expected = truth(fitted, X[30], X[:12], [[0, 3], [4, 1], [2], [5]], causal=True)
     for kind in (TreeSHAP, ExactShapley, ShapleySampling):

@@ -2,8 +2,8 @@
 
 The value of a player inside its groups is its mean gain over the orders in which the
 members of every group join one after the other: Owen's value for one level of groups
-(1977), Winter's for several (1989). When a player joins, groups beside its own are
-either complete or absent, level by level.
+(1977), Winter's for several (1989). When a player joins, each sibling group of its own
+groups is complete or absent.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ class Hierarchy:
         """Number of the group above that of each level, (n_levels, n_players)."""
         return np.vstack([np.zeros_like(self.levels[:1]), self.levels[:-1]])
 
-    def groups_beside(self, player: int) -> Iterator[NDArray[np.bool_]]:
-        """Yield members of the groups beside the player's own, level by level.
+    def sibling_groups(self, player: int) -> Iterator[NDArray[np.bool_]]:
+        """Yield, level by level, the siblings of the group that has the player.
 
-        Masks are (n_groups, n_players), in the order of the groups' numbers.
+        Masks of members are (n_groups, n_players), in the order of the groups' numbers.
         """
         for level, above in zip(self.levels, self._above, strict=True):
-            is_beside = (above == above[player]) & (level != level[player])
-            yield level == np.unique(level[is_beside])[:, None]
+            is_sibling = (above == above[player]) & (level != level[player])
+            yield level == np.unique(level[is_sibling])[:, None]
 
     def before_and_after(
         self, player: int
@@ -102,7 +102,7 @@ class Hierarchy:
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Coalitions (m, n_players) that a player may join, and their probabilities."""
         coalitions, shares = np.zeros((1, self.n_players), dtype=bool), np.ones(1)
-        for depth, groups in enumerate(self.groups_beside(player)):
+        for depth, groups in enumerate(self.sibling_groups(player)):
             if depth == 0 and self.is_ordered:
                 coalitions[0] = self.before_and_after(player)[0]
                 continue
@@ -117,8 +117,8 @@ class Hierarchy:
         """Number of coalitions before each player, summed over the players."""
         total = 0
         for player in range(self.n_players):
-            n_beside = list(map(len, self.groups_beside(player)))
-            total += 2 ** sum(n_beside[1:] if self.is_ordered else n_beside)
+            n_siblings = list(map(len, self.sibling_groups(player)))
+            total += 2 ** sum(n_siblings[1:] if self.is_ordered else n_siblings)
         return total
 
     def coalition_sums(self) -> CoalitionSums:

@@ -69,7 +69,7 @@ def nested_squared_error_values(
     for player, is_member in enumerate(members.T > 0):
         share = is_member.astype(np.float64)
         share_of_union = np.logical_or.outer(is_member, is_member).astype(np.float64)
-        for groups in hierarchy.groups_beside(player):
+        for groups in hierarchy.sibling_groups(player):
             meets = (members @ groups.T > 0).astype(np.float64)
             n_groups = meets.sum(axis=1)
             share /= 1 + n_groups

@@ -1,13 +1,14 @@
 r"""Gains of products of conditions inside groups of players that nest (Owen, Winter).
 
-On each level, a condition's own group stands beside others. One that only the explained
-row meets must have joined before, one that only the background row meets must not have,
-one that has conditions of both kinds is never reached. So the gain is plus or minus one
-times a factor for each level: with u groups of the first kind and v of the second, the
-share of orders is :math:`u!\,v! / (u + v + 1)!`, or :math:`\int_0^1 t^u (1 - t)^v dt`.
+A condition on the path is in the group of its player. On each level, the siblings of
+that group must have joined before if the explained row alone meets their conditions,
+and must be absent if the background row alone does; with both kinds of conditions in a
+sibling, the leaf is never reached. So the gain is 1 or -1 times a factor for each
+level: with u siblings of the first kind and v of the second, the share of orders is
+:math:`u!\,v! / (u + v + 1)!`, or :math:`\int_0^1 t^u (1 - t)^v dt`.
 Where chance meets absent conditions independently, a level's factor is
-:math:`\int_0^1 \prod_H (t A_H + (1 - t) Z_H) dt`, with the products over the conditions
-of a group H of what the row meets, and of the chances.
+:math:`\int_0^1 \prod_H (t A_H + (1 - t) Z_H) dt` over the siblings H: A is whether the
+row meets all conditions of H, and Z the chance to meet them all.
 
 A *structure* is the hierarchy of the conditions of a leaf, by slot.
 """
@@ -55,7 +56,7 @@ def nested_comparison_gains(
     """
     gains = gained.astype(np.float64) - lost
     for slot, slot_gains in enumerate(gains):
-        for depth, groups in enumerate(structure.groups_beside(slot)):
+        for depth, groups in enumerate(structure.sibling_groups(slot)):
             if depth == 0 and structure.is_ordered:
                 is_before, is_after = structure.before_and_after(slot)
                 contradicts = lost[is_before].any(axis=0) | gained[is_after].any(axis=0)
@@ -115,7 +116,7 @@ def product_gains(
     """
     gains = met - chances
     for slot, slot_gains in enumerate(gains):
-        for depth, groups in enumerate(structure.groups_beside(slot)):
+        for depth, groups in enumerate(structure.sibling_groups(slot)):
             if depth == 0 and structure.is_ordered:
                 is_before, is_after = structure.before_and_after(slot)
                 slot_gains *= met[is_before].all(axis=0)
