@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
 
 from sklearn_interpret._core.games.latent_normals import groups_of_rows
 from sklearn_interpret._model.conditionals.draws import (
@@ -116,7 +115,7 @@ def _make_conditional(
     """The estimator of conditional means of a `dependence`."""
     if dependence == "regression":
         return ConditionalRegressions(response, sample)
-    if is_regressor(dependence):
+    if hasattr(dependence, "fit"):
         return ConditionalRegressions(response, sample, dependence)
     if draws < FEWEST_DRAWS:
         raise ValueError(
