@@ -1,11 +1,13 @@
 """Games of the players of a row: responses when some of the players are absent.
 
 The value of a coalition is the mean response to the background's rows with the
-coalition's columns taken from the explained row.
+coalition's columns taken from the explained row. `ResponseGame` and `ResponseRowGames`
+are what games of mean responses have in common.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -51,17 +53,15 @@ LINKS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 }
 
 
-class CoalitionGame:
-    """The game of a model, a background and players.
+class ResponseGame(ABC):
+    """A game of mean responses, of rows that are explained one by one.
 
     Parameters
     ----------
     response : Response
         The model.
     background : Rows
-        Rows that the columns of absent players are taken from, all of one row.
-    weights : ndarray of shape (n_background,)
-        Weights of the background's rows.
+        Rows that the values of absent players are taken from.
     players : list of tuple of int
         Columns of each player; every column belongs to one.
     link : {"identity", "logit"}, default="identity"
@@ -72,46 +72,46 @@ class CoalitionGame:
     base_values : ndarray of shape (k,)
         Value without any player.
     saturated : bool
-        Whether the link clipped a mean response to the background.
+        Whether the link clipped a mean response without any player.
     omits_equal : bool, default=True
         Whether players are inactive if the row equals all of the background in them.
     """
 
+    base_values: NDArray[np.float64]
+    saturated: bool
     omits_equal = True
 
     def __init__(
         self,
         response: Response,
         background: Rows,
-        weights: NDArray[np.float64],
         players: list[tuple[int, ...]],
         link: str = "identity",
     ) -> None:
         self.response, self.background, self.link = response, background, link
         self.players = players
-        self._background_weights = weights / weights.sum()
         self._player_of_column = np.empty(background.n_columns, dtype=np.intp)
         for player, columns in enumerate(players):
             self._player_of_column[list(columns)] = player
-        responses = plain_responses(response, background)
-        means = self.background_means(responses[None])
-        self.saturated = bool(self.is_clipped(means).any())
-        self.base_values = LINKS[link](means[0])
+
+    @property
+    @abstractmethod
+    def n_draws(self) -> int:
+        """Number of rows that go to the model for a row and a coalition."""
+
+    @abstractmethod
+    def games_of_rows(self, rows: Rows) -> ResponseRowGames:
+        """The games of some rows that are to be explained: one game for each row."""
 
     def warn_of_cost(self, n_rows: int, n_coalitions: int, advice: str) -> None:
         """Warn before a very large number of rows goes to the model."""
-        sent = n_rows * n_coalitions * self.background.n_rows
+        sent = n_rows * n_coalitions * self.n_draws
         if sent > _MANY_ROWS:
             warn(
                 f"{advice}: up to {sent} rows go to the model, {n_rows} rows x "
-                f"{n_coalitions} coalitions x {self.background.n_rows} of the "
-                "background.",
+                f"{n_coalitions} coalitions x {self.n_draws} of the background.",
                 CostlyInspectionWarning,
             )
-
-    def games_of_rows(self, rows: Rows) -> RowGames:
-        """The games of some rows that are to be explained: one game for each row."""
-        return RowGames(self, rows)
 
     def columns(self, coalitions: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
@@ -123,37 +123,42 @@ class CoalitionGame:
             return np.zeros(len(means), dtype=bool)
         return np.any((means < _EPSILON) | (means > 1 - _EPSILON), axis=1)
 
-    def background_means(
-        self, responses: NDArray[np.float64], block: slice = slice(None)
-    ) -> NDArray[np.float64]:
-        """Weighted sums (m, k) of responses (m, n, k) to n of the background rows."""
-        return np.einsum("mbk,b->mk", responses, self._background_weights[block])
+    def _set_base_values(self, means: NDArray[np.float64]) -> None:
+        """Set the values without any player from mean responses (k,)."""
+        self.saturated = bool(self.is_clipped(means[None]).any())
+        self.base_values = LINKS[self.link](means)
 
 
-class RowGames:
+class ResponseRowGames(ABC):
     """The games of some rows, whose values are asked of the model together.
 
     Attributes
     ----------
     n_rows : int
         Number of the explained rows.
+    responses : ndarray of shape (n_rows, k)
+        Responses to the rows.
     predictions : ndarray of shape (n_rows, k)
         Values of the coalition of all players.
     saturated : ndarray of shape (n_rows,), bool
         Rows of which the link has clipped a mean response so far.
     """
 
-    def __init__(self, game: CoalitionGame, rows: Rows) -> None:
+    def __init__(self, game: ResponseGame, rows: Rows) -> None:
         self._game, self.n_rows = game, rows.n_rows
-        self._batch_rows = batch_rows(game.background.row_bytes)
-        # Blocks of the background, each followed by the explained rows.
-        self._blocks = [
-            (block, game.background.sliced(block).followed_by(rows))
-            for block in slices(game.background.n_rows, self._batch_rows)
-        ]
-        responses = plain_responses(game.response, rows)
-        self.saturated = game.is_clipped(responses)
-        self.predictions = LINKS[game.link](responses)
+        self.responses = plain_responses(game.response, rows)
+        self.saturated = game.is_clipped(self.responses)
+        self.predictions = LINKS[game.link](self.responses)
+
+    @abstractmethod
+    def _constant_columns(self) -> NDArray[np.bool_]:
+        """Mask (n_rows, n_columns) of cells whose value the whole background has."""
+
+    @abstractmethod
+    def mean_responses(
+        self, index: NDArray[np.intp], coalitions: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Mean responses (m, k) of coalitions (m, n_players) of the rows at `index`."""
 
     @cached_property
     def active(self) -> NDArray[np.bool_]:
@@ -163,10 +168,7 @@ class RowGames:
         """
         if not self._game.omits_equal:
             return np.ones((self.n_rows, len(self._game.players)), dtype=bool)
-        shape = self.n_rows, self._game.background.n_columns
-        is_constant = np.ones(shape, dtype=bool)
-        for block, rows in self._blocks:
-            is_constant &= rows.equals_first_rows(block.stop - block.start)
+        is_constant = self._constant_columns()
         return np.stack(
             [
                 ~is_constant[:, list(columns)].all(axis=1)
@@ -211,8 +213,84 @@ class RowGames:
         self, index: NDArray[np.intp], coalitions: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Values (m, k) of coalitions (m, n_players), each of the row at `index`."""
+        means = self.mean_responses(index, coalitions)
+        self.saturated[index[self._game.is_clipped(means)]] = True
+        return LINKS[self._game.link](means)
+
+
+class CoalitionGame(ResponseGame):
+    """The game of a model, a background and players.
+
+    Parameters
+    ----------
+    response : Response
+        The model.
+    background : Rows
+        Rows that the columns of absent players are taken from, all of one row.
+    weights : ndarray of shape (n_background,)
+        Weights of the background's rows.
+    players : list of tuple of int
+        Columns of each player; every column belongs to one.
+    link : {"identity", "logit"}, default="identity"
+        Function of mean responses.
+    """
+
+    def __init__(
+        self,
+        response: Response,
+        background: Rows,
+        weights: NDArray[np.float64],
+        players: list[tuple[int, ...]],
+        link: str = "identity",
+    ) -> None:
+        super().__init__(response, background, players, link)
+        self._background_weights = weights / weights.sum()
+        responses = plain_responses(response, background)
+        self._set_base_values(self.background_means(responses[None])[0])
+
+    @property
+    def n_draws(self) -> int:
+        """Number of rows of the background."""
+        return self.background.n_rows
+
+    def games_of_rows(self, rows: Rows) -> RowGames:
+        """The games of some rows that are to be explained: one game for each row."""
+        return RowGames(self, rows)
+
+    def background_means(
+        self, responses: NDArray[np.float64], block: slice = slice(None)
+    ) -> NDArray[np.float64]:
+        """Weighted sums (m, k) of responses (m, n, k) to n of the background rows."""
+        return np.einsum("mbk,b->mk", responses, self._background_weights[block])
+
+
+class RowGames(ResponseRowGames):
+    """The games of some rows against the background."""
+
+    _game: CoalitionGame
+
+    def __init__(self, game: CoalitionGame, rows: Rows) -> None:
+        super().__init__(game, rows)
+        self._batch_rows = batch_rows(game.background.row_bytes)
+        # Blocks of the background, each followed by the explained rows.
+        self._blocks = [
+            (block, game.background.sliced(block).followed_by(rows))
+            for block in slices(game.background.n_rows, self._batch_rows)
+        ]
+
+    def _constant_columns(self) -> NDArray[np.bool_]:
+        shape = self.n_rows, self._game.background.n_columns
+        is_constant = np.ones(shape, dtype=bool)
+        for block, rows in self._blocks:
+            is_constant &= rows.equals_first_rows(block.stop - block.start)
+        return is_constant
+
+    def mean_responses(
+        self, index: NDArray[np.intp], coalitions: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Mean responses (m, k) to the background with the coalitions' columns."""
         game = self._game
-        means = np.zeros((len(index), self.predictions.shape[1]))
+        means = np.zeros((len(index), self.responses.shape[1]))
         for block, rows in with_progress(self._blocks):
             n_background = block.stop - block.start
             batches = slices(len(index), max(1, self._batch_rows // n_background))
@@ -222,5 +300,4 @@ class RowGames:
                 X = rows.blend(n_background, index[batch] + n_background, present)
                 responses = game.response(X).reshape(len(present), n_background, -1)
                 means[batch] += game.background_means(responses, block)
-        self.saturated[index[game.is_clipped(means)]] = True
-        return LINKS[game.link](means)
+        return means

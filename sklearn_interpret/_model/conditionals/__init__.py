@@ -1,0 +1,1 @@
+"""Conditional means of a response: absent columns given the present ones."""

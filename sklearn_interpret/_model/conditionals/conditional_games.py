@@ -1,0 +1,191 @@
+"""Games of the players of a row, with absent players drawn given the present ones.
+
+The value of a coalition is the mean response given the columns of its players (Aas,
+Jullum & Loland 2021), v_x(S) = E[f(X) | X_S = x_S]. How the distribution of absent
+columns given the present ones is estimated is its `dependence`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_interpret._core.games.latent_normals import groups_of_rows
+from sklearn_interpret._model.conditionals.draws import (
+    FEWEST_DRAWS,
+    CopulaDraws,
+    GaussianDraws,
+    NeighborDraws,
+    SamplerDraws,
+)
+from sklearn_interpret._model.conditionals.regressions import ConditionalRegressions
+from sklearn_interpret._model.replacement.response_games import (
+    ResponseGame,
+    ResponseRowGames,
+)
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.conditionals.draws import ConditionalDraws
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
+
+# Ways to draw, by the name that users pass as `dependence`.
+_DRAWS: dict[str, type[ConditionalDraws]] = {
+    "gaussian": GaussianDraws,
+    "copula": CopulaDraws,
+    "neighbors": NeighborDraws,
+}
+DEPENDENCES = {*_DRAWS, "regression"}
+
+
+class ConditionalGame(ResponseGame):
+    """The game of a model with conditional means, estimated from the rows of fit.
+
+    Parameters
+    ----------
+    response : Response
+        The model.
+    sample : Sample
+        The rows of fit and their weights.
+    draws : int
+        Number of draws, or neighbours, for each row and coalition; unused by
+        regressions.
+    players : list of tuple of int
+        Columns of each player; every column belongs to one.
+    link : {"identity", "logit"}, default="identity"
+        Function of mean responses.
+    dependence : str, regressor or callable, default="gaussian"
+        How absent columns are drawn: one of `DEPENDENCES`; a regressor that is fitted
+        for each coalition; or a function ``sampler(X, columns, n_draws)`` that returns
+        a table of n_draws rows for each row of X, in which the columns at the positions
+        `columns` count as given.
+    seed : int, default=0
+        Seed of the draws.
+
+    Attributes
+    ----------
+    n_batches : int
+        Number B of batches of draws; zero if there is no error of draws to estimate.
+    base_values : ndarray of shape (k (1 + B),)
+        Values without any player: of all draws, then of each batch of draws. Other
+        values of the game have the same outputs.
+    saturated : bool
+        Whether the link clipped a mean response.
+    """
+
+    def __init__(
+        self,
+        response: Response,
+        sample: Sample,
+        draws: int,
+        players: list[tuple[int, ...]],
+        link: str = "identity",
+        dependence: Any = "gaussian",
+        seed: int = 0,
+    ) -> None:
+        super().__init__(response, sample.rows, players, link)
+        self._conditional = _make_conditional(response, sample, draws, dependence, seed)
+        self.n_batches = self._conditional.n_batches
+        first = sample.rows.take([0])
+        constant = sample.rows.followed_by(first).equals_first_rows(sample.rows.n_rows)
+        self._first_row, self._is_constant = first, constant[0]
+        self.base_means = self._conditional.base_means(first)
+        self._set_base_values(self.base_means)
+
+    @property
+    def n_draws(self) -> int:
+        """Number of rows that go to the model for a row and a coalition."""
+        return self._conditional.n_draws
+
+    def is_clipped(self, means: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Mask (m,) of mean responses that the link clips; batches do not count."""
+        return super().is_clipped(means[:, : means.shape[1] // (1 + self.n_batches)])
+
+    def games_of_rows(self, rows: Rows) -> ConditionalRowGames:
+        """The games of some rows that are to be explained: one game for each row."""
+        return ConditionalRowGames(self, rows)
+
+
+def _make_conditional(
+    response: Response, sample: Sample, draws: int, dependence: Any, seed: int
+) -> Any:
+    """The estimator of conditional means of a `dependence`."""
+    if dependence == "regression":
+        return ConditionalRegressions(response, sample)
+    if hasattr(dependence, "fit"):
+        return ConditionalRegressions(response, sample, dependence)
+    if draws < FEWEST_DRAWS:
+        raise ValueError(
+            f"subsample has {draws} draws, and conditional values take at least "
+            f"{FEWEST_DRAWS}."
+        )
+    if callable(dependence):
+        return SamplerDraws(response, sample, draws, dependence)
+    rng = np.random.default_rng(seed)
+    return _DRAWS[dependence](response, sample, draws, rng)
+
+
+class ConditionalRowGames(ResponseRowGames):
+    """The games of some rows, whose absent players are drawn given the present ones."""
+
+    _game: ConditionalGame
+
+    def __init__(self, game: ConditionalGame, rows: Rows) -> None:
+        super().__init__(game, rows)
+        self._rows, self._located = rows, game._conditional.locate(rows)
+        n_copies = 1 + game.n_batches
+        self.responses = np.tile(self.responses, n_copies)
+        self.predictions = np.tile(self.predictions, n_copies)
+
+    def _constant_columns(self) -> NDArray[np.bool_]:
+        joint = self._game._first_row.followed_by(self._rows)
+        return joint.equals_first_rows(1) & self._game._is_constant
+
+    def mean_responses(
+        self, index: NDArray[np.intp], coalitions: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Mean responses (m, k (1 + B)) given the coalitions' columns."""
+        game = self._game
+        means, present = self.responses[index], game.columns(coalitions)
+        means[~present.any(axis=1)] = game.base_means
+        is_open = present.any(axis=1) & ~present.all(axis=1)
+        open_positions = np.flatnonzero(is_open)
+        if not len(open_positions):
+            return means
+        # Rows with the same coalition side by side, as they are drawn together.
+        groups = groups_of_rows(present[open_positions])
+        order = open_positions[np.concatenate(list(groups))]
+        means[order] = game._conditional.means(
+            self._rows, self._located, index[order], present[order]
+        )
+        return means
+
+
+def choose_coalitions(
+    n_players: int, n_coalitions: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Random coalitions, neither empty nor grand, with sizes equally often."""
+    sizes = rng.integers(1, max(n_players, 2), size=n_coalitions)
+    ranks = rng.permuted(np.tile(np.arange(n_players), (n_coalitions, 1)), axis=1)
+    return ranks < sizes[:, None]
+
+
+def dependence_error(
+    game: ConditionalGame, rows: Rows, coalitions: NDArray[np.bool_]
+) -> float:
+    """Mean squared error of conditional means as predictions of the response.
+
+    It is the mean of (f(x) - v_x(S))^2 over rows, coalitions (m, n_players) and
+    outputs, before the link. For rows that the game was not built on, it exceeds that
+    of the true conditional means by the mean squared error of the estimated ones
+    (Olsen et al. 2024).
+    """
+    row_games = game.games_of_rows(rows)
+    index = np.repeat(np.arange(rows.n_rows), len(coalitions))
+    means = row_games.mean_responses(index, np.tile(coalitions, (rows.n_rows, 1)))
+    n_outputs = means.shape[1] // (1 + game.n_batches)
+    errors = (row_games.responses[index] - means)[:, :n_outputs]
+    return float(np.mean(errors**2))
