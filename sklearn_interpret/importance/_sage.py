@@ -26,11 +26,19 @@ from sklearn_interpret._core.games.loss_games import (
     squared_error_moments,
     squared_error_values,
 )
+from sklearn_interpret._inspectors.dependence import (
+    DEPENDENCE_CONSTRAINTS,
+    conditional_game,
+    error_of_dependence,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS, nesting_of
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices, worker_slices
-from sklearn_interpret._model.replacement.response_games import CoalitionGame
+from sklearn_interpret._model.replacement.response_games import (
+    CoalitionGame,
+    ResponseGame,
+)
 from sklearn_interpret._model.responses.row_losses import RowLoss
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
@@ -108,6 +116,10 @@ class SAGE(BaseImportance):
     within_groups : bool, default=False
         Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
         the members of a group join one after the other, and share its value.
+    dependence : str, regressor, callable or None, default=None
+        How absent features depend on the present ones. None takes them from the
+        background as they are; other kinds average the response given the present
+        features, as for :class:`~sklearn_interpret.shapley.ExactShapley`.
     threshold : float, default=0.0
         The importance above which `transform` keeps a feature.
     subsample : int, float or None, default=None
@@ -141,6 +153,13 @@ class SAGE(BaseImportance):
         The method.
     n_permutations_ : int
         Number of sampled orders for each row; zero if exact.
+    dependence_ : str, regressor or callable
+        The kind of dependence, with `dependence`.
+    dependence_error_ : float
+        Mean of (f(X) - v(S))**2 over held-out rows and random coalitions: what one kind
+        has less than another is nearer to the true v. Computed on first access.
+    dependence_errors_ : dict of str to float
+        The same for each kind, with ``dependence="auto"``.
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     features_ : list of tuple of int
@@ -216,6 +235,7 @@ class SAGE(BaseImportance):
     background: Any = None
     feature_groups: dict[str, Any] | str | None = None
     within_groups: bool = False
+    dependence: Any = None
     threshold: float = 0.0
     subsample: float | None = None
     random_state: int | np.random.RandomState | None = None
@@ -228,11 +248,17 @@ class SAGE(BaseImportance):
     method_: str = field(init=False)
     n_permutations_: int = field(init=False)
     background_: Any = field(init=False)
+    dependence_: Any = field(init=False)
+    dependence_error_ = property(error_of_dependence)
+    dependence_errors_: dict[str, float] = field(init=False)
+
+    _caches = (*BaseImportance._caches, "_held_out_data")
 
     _parameter_constraints = {
         **BaseImportance._parameter_constraints,
         "feature_groups": NESTING_CONSTRAINTS["feature_groups"],
         "within_groups": NESTING_CONSTRAINTS["within_groups"],
+        **DEPENDENCE_CONSTRAINTS,
         "loss": [StrOptions(_LOSSES), callable],
         "method": [StrOptions({"auto", "exact", "sampling"})],
         "n_permutations": [Interval(Integral, 4, None, closed="left"), None],
@@ -256,9 +282,11 @@ class SAGE(BaseImportance):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sample = self._check_has_targets(sample)
         self._hierarchy = nesting_of(self, sample).hierarchy
-        game: _Game = self._find_components(
-            sample, response, seed
-        ) or self._make_coalition_game(sample, response, seed)
+        game: _Game | None = None
+        if self.dependence is None:
+            game = self._find_components(sample, response, seed)
+        if game is None:
+            game = self._make_coalition_game(sample, response, seed)
         row_loss = RowLoss(self.loss_, response)
         n_pairs = self._fewest_pairs(sample)
         self.method_ = self._choose_method(game, n_pairs)
@@ -328,13 +356,20 @@ class SAGE(BaseImportance):
         """The game of coalitions, for which the model is called."""
         if self.background is None:
             subsample = self.subsample or _BACKGROUND
-            subset = self._draw_background(sample, subsample, seed)
-            background, weights = subset.rows, subset.weights
+            background = self._draw_background(sample, subsample, seed)
         else:
-            background = as_rows(self.background)
-            weights = np.ones(background.n_rows)
-        self.background_ = background.native
-        return _Coalitions(CoalitionGame(response, background, weights, self.features_))
+            rows = as_rows(self.background)
+            background = Sample(rows, None, np.ones(rows.n_rows))
+        rows, weights = background.rows, background.weights
+        self.background_ = rows.native
+        if self.dependence is None:
+            game = CoalitionGame(response, rows, weights, self.features_)
+            return _Coalitions(game)
+        all_rows: Any = sample if self.background is None else background
+        n_draws = rows.n_rows
+        return _Coalitions(
+            conditional_game(self, response, all_rows, n_draws, "identity", seed)
+        )
 
     def _draw_background(
         self, sample: AnySample, subsample: float | None, seed: int
@@ -490,12 +525,12 @@ class _Components:
 class _Coalitions:
     """Responses of coalitions of players, from calls of the model."""
 
-    game: CoalitionGame
+    game: ResponseGame
 
     @property
     def base_values(self) -> NDArray[np.float64]:
         """Response of nobody, (k,)."""
-        return self.game.base_values
+        return self.game.base_values[: self.game.n_outputs]
 
     @property
     def coalition_bytes(self) -> int:
@@ -517,8 +552,8 @@ class _Coalitions:
             np.repeat(np.arange(n_rows), n_coalitions),
             coalitions.reshape(-1, n_players),
         )
-        everybody = row_games.predictions[:, None]
-        inner = inner.reshape(n_rows, n_coalitions, everybody.shape[-1])
+        everybody = row_games.predictions[:, None, : self.game.n_outputs]
+        inner = inner.reshape(n_rows, n_coalitions, -1)[..., : self.game.n_outputs]
         nobody = np.broadcast_to(self.base_values, everybody.shape)
         return np.concatenate([nobody, inner, everybody], axis=1)
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.coalitions import (
     all_coalitions,
@@ -25,20 +26,24 @@ from sklearn_interpret._inspectors.attribution import (
     BaseAttribution,
     check_no_overflow,
 )
+from sklearn_interpret._inspectors.dependence import conditional_game, join_batches
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.replacement.response_games import LINKS, CoalitionGame
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import SaturatedResponseWarning
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.games.hierarchies import Hierarchy
-    from sklearn_interpret._model.replacement.response_games import RowGames
+    from sklearn_interpret._model.replacement.response_games import (
+        ResponseGame,
+        ResponseRowGames,
+    )
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret._model.rows.sample import Sample
 
 # Tasks per worker: several, because rows differ in cost. Chosen by hand: each task has
 # some overhead.
@@ -102,7 +107,7 @@ class Attributor(ABC):
 
     @abstractmethod
     def attribute(
-        self, game: CoalitionGame, row_games: RowGames
+        self, game: ResponseGame, row_games: ResponseRowGames
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions (m, n_players, k) of `RowGames` of a `CoalitionGame`.
 
@@ -141,7 +146,7 @@ class AllCoalitions(Attributor):
         return interactions_of_all(responses)
 
     def attribute(
-        self, game: CoalitionGame, row_games: RowGames
+        self, game: ResponseGame, row_games: ResponseRowGames
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions, and standard errors if coalitions are sampled."""
         values = np.zeros((*row_games.active.shape, len(game.base_values)))
@@ -152,7 +157,7 @@ class AllCoalitions(Attributor):
         return values, {"standard_errors": errors} if self.sampled else {}
 
     def pair_values(
-        self, game: CoalitionGame, row_games: RowGames
+        self, game: ResponseGame, row_games: ResponseRowGames
     ) -> NDArray[np.float64]:
         """Interaction values, with the rest of each player's value on the diagonal."""
         n_rows, n_players = row_games.active.shape
@@ -166,7 +171,7 @@ class AllCoalitions(Attributor):
         return pairs
 
     def _evaluate_coalitions(
-        self, game: CoalitionGame, row_games: RowGames
+        self, game: ResponseGame, row_games: ResponseRowGames
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
         """Yield rows, their active players, and values of coalitions (m + 2, k).
 
@@ -222,6 +227,8 @@ class BaseCoalitional(BaseAttribution):
     n_jobs: int | None = None
     verbose: int | None = None
 
+    _caches = (*BaseAttribution._caches, "_held_out_data")
+
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
         "background": "no_validation",
@@ -232,11 +239,30 @@ class BaseCoalitional(BaseAttribution):
     def _make_attributor(self) -> Attributor:
         """The attributor; all random draws are made here."""
 
+    def _choose_sample(
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
+        # Conditional distributions are estimated from all rows.
+        self._all_rows = Sample.of_positive_weight(rows, y, weights)
+        return self._draw(self._all_rows, self.subsample, self.random_state)
+
+    def _make_game(self, background: Sample, response: Response) -> ResponseGame:
+        """The game against the background, or with `dependence`."""
+        all_rows = self._all_rows
+        del self._all_rows
+        if getattr(self, "dependence", None) is None:
+            rows, weights = background.rows, background.weights
+            return CoalitionGame(response, rows, weights, self.features_, self.link)
+        if self.background is not None:
+            all_rows = background
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        n_draws = background.rows.n_rows
+        return conditional_game(self, response, all_rows, n_draws, self.link, seed)
+
     def _fit_base_values(
         self, background: Sample, response: Response
     ) -> NDArray[np.float64]:
-        rows, weights = background.rows, background.weights
-        self._game = CoalitionGame(response, rows, weights, self.features_, self.link)
+        self._game = self._make_game(background, response)
         # Coalitions that keep groups together are those of all players.
         self._game.omits_equal = self._nesting.hierarchy is None
         if self._game.saturated:
@@ -244,7 +270,7 @@ class BaseCoalitional(BaseAttribution):
         self._attributor = self._make_attributor()
         if self.link == "logit":
             self._response_name = "log-odds"
-        return self._game.base_values
+        return self._game.base_values[: self._game.n_outputs]
 
     def _attribute(self, rows: Rows) -> Attributions:
         values, predictions, fields_by_block = zip(
@@ -254,12 +280,19 @@ class BaseCoalitional(BaseAttribution):
             name: np.concatenate([fields[name] for fields in fields_by_block])
             for name in fields_by_block[0]
         }
-        return Attributions(
-            np.concatenate(values), np.concatenate(predictions), joined_fields
+        joined_values, errors = join_batches(
+            np.concatenate(values),
+            joined_fields.pop("standard_errors", None),
+            self._game.n_batches,
         )
+        if errors is not None:
+            joined_fields["standard_errors"] = errors
+        joined_predictions = np.concatenate(predictions)[:, : self._game.n_outputs]
+        return Attributions(joined_values, joined_predictions, joined_fields)
 
     def _pair_values(self, rows: Rows) -> NDArray[np.float64]:
-        return np.concatenate(list(self._run_by_block(_pair_values_of_block, rows)))
+        pairs = np.concatenate(list(self._run_by_block(_pair_values_of_block, rows)))
+        return pairs[..., : self._game.n_outputs]
 
     def _run_by_block(self, function: Callable[..., Any], rows: Rows) -> Iterator[Any]:
         """Results of ``function(attributor, game, block)`` for blocks of the rows."""
@@ -288,7 +321,7 @@ class BaseCoalitional(BaseAttribution):
 
 
 def _attribute_block(
-    attributor: Attributor, game: CoalitionGame, rows: Rows
+    attributor: Attributor, game: ResponseGame, rows: Rows
 ) -> tuple[Any, NDArray[np.bool_]]:
     """Attributions, predictions and further fields; a mask of saturated rows."""
     row_games = game.games_of_rows(rows)
@@ -297,7 +330,7 @@ def _attribute_block(
 
 
 def _pair_values_of_block(
-    attributor: AllCoalitions, game: CoalitionGame, rows: Rows
+    attributor: AllCoalitions, game: ResponseGame, rows: Rows
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Interaction values; a mask of saturated rows."""
     row_games = game.games_of_rows(rows)

@@ -24,8 +24,8 @@ from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.response_games import (
-        CoalitionGame,
-        RowGames,
+        ResponseGame,
+        ResponseRowGames,
     )
 
 # Interactions below this, relative to the responses, are rounding errors.
@@ -338,7 +338,7 @@ class _PathAttributor(Attributor):
         return n_players + n_pairs * self.with_pairs
 
     def attribute(
-        self, game: CoalitionGame, row_games: RowGames
+        self, game: ResponseGame, row_games: ResponseRowGames
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions, and the step at which each player was added.
 
@@ -384,7 +384,7 @@ class _PathAttributor(Attributor):
         return coalitions
 
     def _greedy_paths(
-        self, game: CoalitionGame, row_games: RowGames
+        self, game: ResponseGame, row_games: ResponseRowGames
     ) -> Iterator[list[Step]]:
         """Steps of each row: steps of its active players, then the other players."""
         empty = game.base_values
@@ -425,7 +425,7 @@ def _greedy_path(steps: list[Step], effects: NDArray[np.float64]) -> list[Step]:
 
 
 def _contributions(
-    game: CoalitionGame, row_games: RowGames, paths: list[list[Step]]
+    game: ResponseGame, row_games: ResponseRowGames, paths: list[list[Step]]
 ) -> Iterator[NDArray[np.float64]]:
     """Yield the contributions of the steps of each row, (n_steps, k)."""
     n_players = row_games.active.shape[1]

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from sklearn_interpret._inspectors.dependence import (
+    DEPENDENCE_CONSTRAINTS,
+    error_of_dependence,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
 from sklearn_interpret.shapley import _base
@@ -58,6 +63,16 @@ class ExactShapley(BaseCoalitional):
     causal_order : list of lists of features, default=None
         All features or groups, causes first: each joins after those of earlier lists
         (Frye et al., 2020). None takes all orders.
+    dependence : str, regressor, callable or None, default=None
+        How absent features depend on the present ones. None takes them from the
+        background as they are; other kinds give :math:`v(S) = E[f(X) | X_S = x_S]`,
+        estimated from all rows of `fit`, or of `background`. "gaussian" and "copula"
+        draw `subsample` times from normal distributions, of numbers or of ranks and
+        levels; "neighbors" weighs the `subsample` nearest rows; "regression", or a
+        regressor, is fitted to the response for each coalition. A callable
+        ``sampler(X, columns, n_draws)`` returns `n_draws` rows for each row of X, with
+        its values at the positions `columns`. "auto" takes the smallest
+        `dependence_error_`.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -88,6 +103,13 @@ class ExactShapley(BaseCoalitional):
         Computed on first access.
     features_, player_names_ : list
         Columns and name of each player.
+    dependence_ : str, regressor or callable
+        The kind of dependence, with `dependence`.
+    dependence_error_ : float
+        Mean of (f(X) - v(S))**2 over held-out rows and random coalitions: what one kind
+        has less than another is nearer to the true v. Computed on first access.
+    dependence_errors_ : dict of str to float
+        The same for each kind, with ``dependence="auto"``.
     response_method_, output_names_ : str or callable, list
         The explained response; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
@@ -140,10 +162,16 @@ class ExactShapley(BaseCoalitional):
 
     within_groups: bool = False
     causal_order: Sequence[Any] | None = None
+    dependence: Any = None
+
+    dependence_: Any = field(init=False)
+    dependence_error_ = property(error_of_dependence)
+    dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,
         **NESTING_CONSTRAINTS,
+        **DEPENDENCE_CONSTRAINTS,
     }
 
     interaction_values = _base.interaction_values

@@ -8,7 +8,7 @@ the player joins. Antithetic sampling adds the reverse of each order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,10 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.hierarchies import Hierarchy
 from sklearn_interpret._core.statistics.weighted import student_factor
+from sklearn_interpret._inspectors.dependence import (
+    DEPENDENCE_CONSTRAINTS,
+    error_of_dependence,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
 from sklearn_interpret._model._sklearn_compat import Interval
@@ -27,8 +31,8 @@ from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.response_games import (
-        CoalitionGame,
-        RowGames,
+        ResponseGame,
+        ResponseRowGames,
     )
 
 # Largest number of orders, whose gains are all in memory.
@@ -78,6 +82,16 @@ class ShapleySampling(BaseCoalitional):
     causal_order : list of lists of features, default=None
         All features or groups, causes first: each joins after those of earlier lists
         (Frye et al., 2020). None takes all orders.
+    dependence : str, regressor, callable or None, default=None
+        How absent features depend on the present ones. None takes them from the
+        background as they are; other kinds give :math:`v(S) = E[f(X) | X_S = x_S]`,
+        estimated from all rows of `fit`, or of `background`. "gaussian" and "copula"
+        draw `subsample` times from normal distributions, of numbers or of ranks and
+        levels; "neighbors" weighs the `subsample` nearest rows; "regression", or a
+        regressor, is fitted to the response for each coalition. A callable
+        ``sampler(X, columns, n_draws)`` returns `n_draws` rows for each row of X, with
+        its values at the positions `columns`. "auto" takes the smallest
+        `dependence_error_`.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -108,6 +122,13 @@ class ShapleySampling(BaseCoalitional):
         Computed on first access.
     features_, player_names_ : list
         Columns and name of each player.
+    dependence_ : str, regressor or callable
+        The kind of dependence, with `dependence`.
+    dependence_error_ : float
+        Mean of (f(X) - v(S))**2 over held-out rows and random coalitions: what one kind
+        has less than another is nearer to the true v. Computed on first access.
+    dependence_errors_ : dict of str to float
+        The same for each kind, with ``dependence="auto"``.
     response_method_, output_names_ : str or callable, list
         The explained response; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
@@ -188,10 +209,16 @@ class ShapleySampling(BaseCoalitional):
     antithetic: bool = True
     within_groups: bool = False
     causal_order: Sequence[Any] | None = None
+    dependence: Any = None
+
+    dependence_: Any = field(init=False)
+    dependence_error_ = property(error_of_dependence)
+    dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,
         **NESTING_CONSTRAINTS,
+        **DEPENDENCE_CONSTRAINTS,
         "n_permutations": [Interval(Integral, 2, None, closed="left")],
         "antithetic": ["boolean"],
     }
@@ -269,7 +296,7 @@ class _Permutations(Attributor):
         return np.concatenate(list(pairs.values())[:n_drawn])
 
     def attribute(
-        self, game: CoalitionGame, row_games: RowGames
+        self, game: ResponseGame, row_games: ResponseRowGames
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions, as means over orders, and their standard errors."""
         n_rows, n_players = row_games.active.shape

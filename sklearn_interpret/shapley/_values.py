@@ -10,8 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.attribution import Attributions, BaseAttribution
+from sklearn_interpret._inspectors.dependence import DEPENDENCE_CONSTRAINTS
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import (
     NESTING_CONSTRAINTS,
@@ -89,6 +91,16 @@ class ShapleyValues(BaseAttribution):
     causal_order : list of lists of features, default=None
         All features or groups, causes first: each joins after those of earlier lists
         (Frye et al., 2020). None takes all orders.
+    dependence : str, regressor, callable or None, default=None
+        How absent features depend on the present ones. None takes them from the
+        background as they are; other kinds give :math:`v(S) = E[f(X) | X_S = x_S]`,
+        estimated from all rows of `fit`, or of `background`. "gaussian" and "copula"
+        draw `subsample` times from normal distributions, of numbers or of ranks and
+        levels; "neighbors" weighs the `subsample` nearest rows; "regression", or a
+        regressor, is fitted to the response for each coalition. A callable
+        ``sampler(X, columns, n_draws)`` returns `n_draws` rows for each row of X, with
+        its values at the positions `columns`. "auto" takes the smallest
+        `dependence_error_`.
     response_method : str, list of str or callable, default="auto"
         The explained response. "auto" depends on the algorithm: "tree" and "linear"
         explain the sum of trees or the linear function (margins of boosted classifiers,
@@ -125,6 +137,13 @@ class ShapleyValues(BaseAttribution):
         outputs. Computed on first access.
     features_, player_names_ : list
         Columns and name of each player.
+    dependence_ : str, regressor or callable
+        The kind of dependence, with `dependence`.
+    dependence_error_ : float
+        Mean of (f(X) - v(S))**2 over held-out rows and random coalitions: what one kind
+        has less than another is nearer to the true v. Computed on first access.
+    dependence_errors_ : dict of str to float
+        The same for each kind, with ``dependence="auto"``.
     response_method_, output_names_ : str or callable, list
         The explained response; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
@@ -172,6 +191,7 @@ class ShapleyValues(BaseAttribution):
     feature_groups: dict[str, Any] | str | None = None
     within_groups: bool = False
     causal_order: Sequence[Any] | None = None
+    dependence: Any = None
     response_method: str | Sequence[str] | Callable[..., Any] = "auto"
     target: Any = None
     subsample: float | None = None
@@ -183,10 +203,13 @@ class ShapleyValues(BaseAttribution):
         init=False
     )
     inspector_: BaseAttribution = field(init=False)
+    dependence_: Any = field(init=False)
+    dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
         **NESTING_CONSTRAINTS,
+        **DEPENDENCE_CONSTRAINTS,
         "background": "no_validation",
         "algorithm": [StrOptions({"auto", *_ESTIMATORS})],
         "budget": [Interval(Integral, 2, None, closed="left"), None],
@@ -202,7 +225,7 @@ class ShapleyValues(BaseAttribution):
         self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Sample:
         sample = Sample.of_positive_weight(rows, y, weights)
-        self.algorithm_ = self._choose_algorithm(sample)
+        self.algorithm_, self._all_rows = self._choose_algorithm(sample), sample
         subsample = self.subsample
         if subsample is None and self.algorithm_ not in ("tree", "linear"):
             subsample = _BACKGROUND_ROWS
@@ -214,16 +237,19 @@ class ShapleyValues(BaseAttribution):
             return self.algorithm
         rows = sample.rows
         response = self.estimator_, self.response_method, self.target
-        trees = read_formula([explained_response], *response)
-        if trees is not None and trees.additive and trees.agrees(rows):
-            return "tree"
-        if read_formula([explained_linear], *response, rows=rows) is not None:
+        if self.dependence is None:
+            trees = read_formula([explained_response], *response)
+            if trees is not None and trees.additive and trees.agrees(rows):
+                return "tree"
+        is_exact_if_linear = self.dependence is None or self._is_gaussian
+        if (
+            is_exact_if_linear
+            and read_formula([explained_linear], *response, rows=rows) is not None
+        ):
             return "linear"
         self.features_, self.player_names_ = players_of(self, rows)
-        hierarchy, n_coalitions = (
-            nesting_of(self, sample).hierarchy,
-            2 ** len(self.features_),
-        )
+        hierarchy = nesting_of(self, sample).hierarchy
+        n_coalitions = 2 ** len(self.features_)
         if hierarchy is not None:
             n_coalitions = hierarchy.n_coalitions
         budget = _BUDGET if self.budget is None else self.budget
@@ -239,29 +265,52 @@ class ShapleyValues(BaseAttribution):
             feature_groups=self.feature_groups,
             response_method=self.response_method,
             target=self.target,
-            subsample=None,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        inspector.set_params(**self._nesting_parameters(), **self._budget_parameters())
-        inspector.fit(background.rows.native, sample_weight=background.weights)
+        rows, subsample = background, None
+        if self.dependence is not None and self.background is None:
+            # Conditional distributions are estimated from all rows.
+            rows, subsample = self._all_rows, background.rows.n_rows
+        del self._all_rows
+        self._set_choices(inspector, subsample)
+        inspector.fit(rows.rows.native, sample_weight=rows.weights)
+        for name in ("dependence_", "dependence_errors_"):
+            if hasattr(inspector, name):
+                setattr(self, name, getattr(inspector, name))
         self.inspector_, self._response_name = inspector, inspector._response_name
         return np.atleast_1d(inspector.base_values_)
 
-    def _nesting_parameters(self) -> dict[str, Any]:
-        """Parameters of groups and order; KernelSHAP has none."""
-        parameters = {
+    @property
+    def _is_gaussian(self) -> bool:
+        return isinstance(self.dependence, str) and self.dependence == "gaussian"
+
+    def _set_choices(self, inspector: Any, subsample: int | None) -> None:
+        """Set parameters that not all estimators have, and the budget."""
+        inspector.set_params(subsample=subsample, **self._budget_parameters())
+        choices = {
             "within_groups": self.within_groups,
             "causal_order": self.causal_order,
+            "dependence": self.dependence,
         }
-        if self.algorithm_ != "kernel":
-            return parameters
-        if self._nesting.hierarchy is not None:
-            raise ValueError(
-                'algorithm="kernel" takes no within_groups and no causal_order: '
-                '"permutation" does.'
-            )
-        return {}
+        if self.algorithm_ == "linear" and self._is_gaussian:
+            inspector.set_params(perturbation="correlation")
+            del choices["dependence"]
+        for name, choice in choices.items():
+            if name in inspector.get_params(deep=False):
+                inspector.set_params(**{name: choice})
+            elif choice is not None and choice is not False:
+                raise ValueError(f'algorithm="{self.algorithm_}" takes no {name}.')
+
+    @property
+    def dependence_error_(self) -> float:
+        """Mean squared error of conditional means at rows that they were not fitted to.
+
+        Computed on first access, from the rows of `fit`.
+        """
+        check_is_fitted(self)
+        inspector: Any = self.inspector_
+        return inspector.dependence_error_
 
     def _budget_parameters(self) -> dict[str, Any]:
         """Parameters of the chosen estimator that follow from the budget."""

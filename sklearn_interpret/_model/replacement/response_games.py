@@ -73,12 +73,15 @@ class ResponseGame(ABC):
         Value without any player.
     saturated : bool
         Whether the link clipped a mean response without any player.
+    n_batches : int, default=0
+        Number of batches of draws, of which values have outputs of their own.
     omits_equal : bool, default=True
         Whether players are inactive if the row equals all of the background in them.
     """
 
     base_values: NDArray[np.float64]
     saturated: bool
+    n_batches = 0
     omits_equal = True
 
     def __init__(
@@ -93,6 +96,11 @@ class ResponseGame(ABC):
         self._player_of_column = np.empty(background.n_columns, dtype=np.intp)
         for player, columns in enumerate(players):
             self._player_of_column[list(columns)] = player
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs of the response, k."""
+        return len(self.base_values) // (1 + self.n_batches)
 
     @property
     @abstractmethod

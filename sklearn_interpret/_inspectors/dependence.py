@@ -1,0 +1,134 @@
+"""The game of an inspector whose absent features may depend on the present ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.statistics.weighted import student_factor
+from sklearn_interpret._model._sklearn_compat import HasMethods, StrOptions
+from sklearn_interpret._model.conditionals.conditional_games import (
+    DEPENDENCES,
+    ConditionalGame,
+    choose_coalitions,
+    dependence_error,
+)
+from sklearn_interpret._model.rows.sample import Sample
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.responses.response import Response
+
+DEPENDENCE_CONSTRAINTS = {
+    "dependence": [
+        StrOptions({*DEPENDENCES, "auto"}),
+        HasMethods(["fit", "predict"]),
+        callable,
+        None,
+    ]
+}
+# Largest share and number of rows that are held out, and number of coalitions, to
+# estimate the error of conditional means.
+_HELD_OUT = 0.3
+_MOST_HELD_OUT = 100
+_N_COALITIONS = 20
+_FEWEST_ROWS = 10
+# Most players for which "auto" tries regressions: one for each coalition.
+_MOST_REGRESSION_PLAYERS = 10
+
+
+def conditional_game(
+    inspector: Any, response: Response, rows: Sample, n_draws: int, link: str, seed: int
+) -> ConditionalGame:
+    """The game of an inspector with `dependence`; sets the attributes of its choice.
+
+    Conditional distributions are estimated from `rows`.
+    """
+    dependence = inspector.dependence
+    inspector._held_out_data = response, rows, n_draws, seed
+    if isinstance(dependence, str) and dependence == "auto":
+        inspector.dependence_errors_ = _errors_by_kind(inspector)
+        dependence = min(
+            inspector.dependence_errors_, key=inspector.dependence_errors_.get
+        )
+    inspector.dependence_, inspector._dependence_error = dependence, None
+    return ConditionalGame(
+        response, rows, n_draws, inspector.features_, link, dependence, seed
+    )
+
+
+def _errors_by_kind(inspector: Any) -> dict[str, float]:
+    """Error on held-out rows of each kind of dependence that can be estimated."""
+    errors, refusals = {}, []
+    for kind in sorted(DEPENDENCES):
+        n_players = len(inspector.features_)
+        if kind == "regression" and n_players > _MOST_REGRESSION_PLAYERS:
+            continue
+        try:
+            errors[kind] = _held_out_error(inspector, kind)
+        except ValueError as refusal:  # columns that this kind does not take
+            refusals.append(refusal)
+    if not errors:
+        raise refusals[0]
+    return errors
+
+
+def error_of_dependence(self: Any) -> float:
+    """Mean squared error of conditional means at rows that they were not fitted to.
+
+    See `dependence`. Computed on first access from rows of `fit`, which are not
+    pickled, so read it before pickling.
+    """
+    check_is_fitted(self)
+    if self.dependence is None:
+        raise AttributeError("dependence_error_ is that of a dependence; it is None.")
+    if self._dependence_error is None:
+        if self._held_out_data is None:
+            raise AttributeError("Read dependence_error_ before pickling.")
+        self._dependence_error = _held_out_error(self, self.dependence_)
+    return self._dependence_error
+
+
+def _held_out_error(inspector: Any, dependence: Any) -> float:
+    """Mean squared error of conditional means at rows that they were not fitted to."""
+    (response, rows, n_draws, seed), players = (
+        inspector._held_out_data,
+        inspector.features_,
+    )
+    n_rows = rows.rows.n_rows
+    if n_rows < _FEWEST_ROWS:
+        raise ValueError(
+            f"The error of conditional means takes {_FEWEST_ROWS} rows or more; there "
+            f"are {n_rows}: pass the kind of dependence."
+        )
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(n_rows)
+    n_held_out = min(int(_HELD_OUT * n_rows), _MOST_HELD_OUT)
+    held_out, fitted = order[:n_held_out], order[n_held_out:]
+    sample = Sample(rows.rows.take(fitted), None, rows.weights[fitted])
+    game = ConditionalGame(
+        response, sample, n_draws, players, "identity", dependence, seed
+    )
+    coalitions = choose_coalitions(len(players), _N_COALITIONS, rng)
+    return dependence_error(game, rows.rows.take(held_out), coalitions)
+
+
+def join_batches(
+    values: NDArray[np.float64], errors: NDArray[np.float64] | None, n_batches: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Values (..., k) of all draws, and their errors with that of the draws.
+
+    `values` and `errors` (..., k (1 + n_batches)) are those of all draws and of batches
+    of them. Errors of draws and of coalitions are independent.
+    """
+    k = values.shape[-1] // (1 + n_batches)
+    if errors is not None:
+        errors = errors[..., :k]
+    if n_batches:
+        batches = values[..., k:].reshape(*values.shape[:-1], n_batches, k)
+        spread = batches.std(axis=-2, ddof=1) / np.sqrt(n_batches)
+        error_of_draws = student_factor(n_batches - 1) * spread
+        errors = np.hypot(error_of_draws, 0.0 if errors is None else errors)
+    return values[..., :k], errors
