@@ -284,6 +284,9 @@ OF_ANY_COLUMNS = make_pipeline(
     OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
     DecisionTreeRegressor(max_depth=3, random_state=0),
 )
+# Few players: a regression is fitted for each coalition.
+OF_TWO = {"g": slice(1, None)}
+
 IMPORTANCE = {
     importance.ConditionalImportanceTest: [
         {"test": "loco", "cv": 2},
@@ -348,6 +351,7 @@ IMPORTANCE = {
         {"n_permutations": 4, "subsample": 10},
         {"feature_groups": {"g": [0, 3]}, "subsample": 20},
         {"method": "sampling", "n_permutations": 4, "subsample": 10},
+        {"dependence": "auto", "feature_groups": OF_TWO, "subsample": 8},
     ],
 }
 
@@ -525,27 +529,33 @@ SHAPLEY = {
     shapley.LinearSHAP: [
         {},
         {"perturbation": "correlation", "feature_groups": {"g": [0, 3]}},
+        {"feature_groups": "correlation", "within_groups": True},
     ],
     shapley.ExactShapley: [
         {"feature_groups": {"all": slice(None)}, "subsample": None},
         {"feature_groups": {"g": [0, 2]}, "subsample": 5},
+        {"dependence": "auto", "feature_groups": OF_TWO, "subsample": 8},
     ],
     shapley.KernelSHAP: [
         {"n_coalitions": 8, "subsample": None},
         {"n_coalitions": 16, "subsample": 5},
+        {"dependence": "auto", "feature_groups": OF_TWO, "subsample": 8},
     ],
     shapley.ShapleySampling: [
         {"n_permutations": 2, "subsample": None},
         {"n_permutations": 2, "subsample": 5},
+        {"dependence": "auto", "feature_groups": OF_TWO, "subsample": 8},
     ],
     shapley.ShapleyValues: [
         {"subsample": 1.0, "budget": 4},
         {"algorithm": "permutation", "budget": 8, "subsample": 5},
+        {"dependence": "auto", "feature_groups": OF_TWO, "subsample": 8},
     ],
     shapley.TreeSHAP: [
         {},
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
         {"subsample": 20, "response_method": ["predict_proba", "predict"]},
+        {"feature_groups": {"g": [0, 1]}, "within_groups": True},
     ],
 }
 

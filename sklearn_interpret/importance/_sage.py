@@ -553,7 +553,9 @@ class _Coalitions:
             coalitions.reshape(-1, n_players),
         )
         everybody = row_games.predictions[:, None, : self.game.n_outputs]
-        inner = inner.reshape(n_rows, n_coalitions, -1)[..., : self.game.n_outputs]
+        inner = inner[:, : self.game.n_outputs].reshape(
+            n_rows, n_coalitions, everybody.shape[-1]
+        )
         nobody = np.broadcast_to(self.base_values, everybody.shape)
         return np.concatenate([nobody, inner, everybody], axis=1)
 
