@@ -28,6 +28,7 @@ from sklearn_interpret._inspectors.attribution import (
 )
 from sklearn_interpret._inspectors.dependence import conditional_game, join_batches
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.progress import shows_progress
@@ -56,6 +57,15 @@ _COST_ADVICE = (
 )
 
 
+def _has_one_level(inspector: Any) -> bool:
+    """Whether players join in any order: there are interaction values."""
+    return not (
+        getattr(inspector, "within_groups", False)
+        or getattr(inspector, "causal_order", None) is not None
+    )
+
+
+@available_if(_has_one_level)
 @empty_for_no_rows
 @shows_progress
 def interaction_values(self: Any, X: Any) -> NDArray[np.float64]:
@@ -74,17 +84,7 @@ def interaction_values(self: Any, X: Any) -> NDArray[np.float64]:
     -------
     ndarray of shape (n_samples, n_players, n_players[, n_outputs])
         Symmetric in the players.
-
-    Raises
-    ------
-    ValueError
-        With ``within_groups=True``, or a `causal_order`.
     """
-    if self._nesting.hierarchy is not None:
-        raise ValueError(
-            "interaction_values are those of features without groups or order: fit "
-            "with within_groups=False and causal_order=None."
-        )
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
         pairs = self._pair_values(self._check_rows(X, reset=False))
     check_no_overflow(pairs, "interaction values")
