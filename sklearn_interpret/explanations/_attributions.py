@@ -32,6 +32,12 @@ from sklearn_interpret.explanations._base import (
     ranking_text,
     sizes_text,
 )
+from sklearn_interpret.explanations._groups import (
+    Group,
+    checked_groups,
+    group_sums,
+    list_groups,
+)
 
 # Most features in the HTML table: what fits on a screen.
 _SHOWN_FEATURES = 8
@@ -71,11 +77,18 @@ class Explanation(BaseExplanation):
         margins"; None if they follow it, or are sampled estimates.
     value_name : str, default="Shapley value"
         Name of a value in labels.
+    groups : dict, default=None
+        Groups of features: names of groups to lists of names of features, or to dicts
+        of groups within them. Each feature is in one group at most. Displays draw the
+        features below their groups; `by_group` sums their values.
 
     Raises
     ------
+    TypeError
+        If `groups` is no dict.
     ValueError
-        If parts have inconsistent shapes, or are not numbers.
+        If parts have inconsistent shapes, or are not numbers; if groups are empty, or
+        have unknown features, or a feature twice.
 
     Notes
     -----
@@ -103,6 +116,23 @@ class Explanation(BaseExplanation):
        age  income
     0  1.0    -3.0
     1  0.0     1.0
+
+    Groups of features have the sums of the values of their features:
+
+    >>> explanation = Explanation(
+    ...     [[0.5, 0.25, -1.0], [0.5, -0.25, 2.0]],
+    ...     [3.0, 3.0],
+    ...     feature_names=["latitude", "longitude", "rooms"],
+    ...     groups={"location": ["latitude", "longitude"]},
+    ... )
+    >>> explanation
+    Explanation(n_rows=2, n_features=3)
+    mean absolute Shapley value: rooms 1.5, latitude 0.5, longitude 0.25
+    mean absolute Shapley value by group: rooms 1.5, location 0.5
+    >>> explanation.by_group().to_frame()
+       location  rooms
+    0      0.75   -1.0
+    1      0.25    2.0
     """
 
     values: NDArray[np.float64]
@@ -111,6 +141,7 @@ class Explanation(BaseExplanation):
     columns: Sequence[Sequence[int]] | None = field(default=None, kw_only=True)
     approximation: str | None = field(default=None, kw_only=True)
     value_name: str = field(default="Shapley value", kw_only=True)
+    groups: dict[str, Any] | None = field(default=None, kw_only=True)
 
     _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions", "base_values")
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
@@ -136,6 +167,7 @@ class Explanation(BaseExplanation):
         if self.standard_errors is not None:
             self._set_array("standard_errors", values.shape)
         self._check_common_fields(n_features, outputs)
+        self._set("groups", checked_groups(self.groups, self.feature_names))
         if self._features_are_columns and self.data is not None:
             self._check_columns()
         elif self.columns is not None:
@@ -181,7 +213,7 @@ class Explanation(BaseExplanation):
         Raises
         ------
         ValueError
-            If there are none, or if features or outputs differ.
+            If there are none, or if features, outputs or groups differ.
         """
         explanations = list(explanations)
         if not explanations:
@@ -190,9 +222,8 @@ class Explanation(BaseExplanation):
         first = members[0]
         joined_fields: dict[str, Any] = {}
         for member in members:
-            for name in ("feature_names", "output_names"):
-                names = list(getattr(member, name))
-                expected = list(getattr(first, name))
+            for name in ("feature_names", "output_names", "groups"):
+                names, expected = getattr(member, name), getattr(first, name)
                 if names != expected:
                     raise ValueError(
                         f"explanations differ in {name}: {expected!r} and {names!r}."
@@ -238,6 +269,72 @@ class Explanation(BaseExplanation):
             return self.predictions
         return self.base_values + self.values.sum(axis=1)
 
+    def by_group(self, level: int = 0) -> Explanation:
+        """Return the explanation with the groups of a level as its features.
+
+        Parameters
+        ----------
+        level : int, default=0
+            0 takes the outermost groups, 1 the groups within them, and so on. Groups
+            without groups within them, and features in no group, remain as they are at
+            deeper levels.
+
+        Returns
+        -------
+        Explanation
+            Its values are the sums of the values of the members, and its standard
+            errors the sums of theirs, which are an upper bound: errors of the members
+            may cancel. Features are in the order of the first members, and groups
+            within others are called "outer / inner". It has no groups.
+
+        Raises
+        ------
+        ValueError
+            If there are no groups, or none at this level.
+        """
+        if self.groups is None:
+            raise ValueError("This explanation has no groups to sum its values by.")
+        listed = list_groups(self.groups, self.feature_names)
+        n_levels = max(len(group.path) for group in listed)
+        if level not in range(n_levels):
+            raise ValueError(
+                f"level={level!r} is not one of the {n_levels} levels of groups, which "
+                "are counted from 0."
+            )
+        entries = [
+            group
+            for group in listed
+            if len(group.path) == level + 1
+            or (group.is_innermost and len(group.path) <= level)
+        ]
+        in_groups = {j for group in entries for j in group.members}
+        entries += [
+            Group((name,), (j,), True)
+            for j, name in enumerate(self.feature_names)
+            if j not in in_groups
+        ]
+        entries.sort(key=lambda entry: min(entry.members))
+        data = self.data if self._features_are_columns else None
+        members, errors = self._feature_columns(), self.standard_errors
+        columns = [
+            sorted({column for j in entry.members for column in members[j]})
+            for entry in entries
+        ]
+        return Explanation(
+            group_sums(self.values, entries),
+            self.base_values,
+            predictions=self.predictions,
+            data=data,
+            feature_names=[entry.name for entry in entries],
+            output_names=self.output_names,
+            response_name=self.response_name,
+            target_name=self.target_name,
+            standard_errors=None if errors is None else group_sums(errors, entries),
+            columns=None if data is None else columns,
+            approximation=self.approximation,
+            value_name=self.value_name,
+        )
+
     def to_frame(self) -> DataFrame:
         """Return the attributions as a table, one row for each explained row.
 
@@ -269,10 +366,18 @@ class Explanation(BaseExplanation):
         numbers = {self._value_column: self.values}
         if self.standard_errors is not None:
             numbers["standard_error"] = self.standard_errors
+        # The innermost group of a feature is the last that lists it.
+        group_of_feature = {
+            j: group.name
+            for group in list_groups(self.groups or {}, self.feature_names)
+            for j in group.members
+        }
         for row, label in enumerate(self.row_names):
             for j, feature in enumerate(self.feature_names):
                 for output in range(k):
                     line = {"row": label, "feature": feature}
+                    if self.groups is not None:
+                        line["group"] = group_of_feature.get(j)
                     if several:
                         line["output"] = self.output_names[output]
                     yield line | {
@@ -349,7 +454,15 @@ class Explanation(BaseExplanation):
             return []
         ranking = ranking_text(self.feature_names, means, order)
         kind = "" if self.approximation is None else f" ({self.approximation})"
-        return [f"mean absolute {self._strength_name}{kind}: {ranking}"]
+        lines = [f"mean absolute {self._strength_name}{kind}: {ranking}"]
+        return lines if self.groups is None else [*lines, self._group_ranking()]
+
+    def _group_ranking(self) -> str:
+        """The mean strengths of the outermost groups, and of features in no group."""
+        grouped = self.by_group()
+        order, means = grouped._by_strength()
+        ranking = ranking_text(grouped.feature_names, means, order)
+        return f"mean absolute {self.value_name} by group: {ranking}"
 
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         order = self._by_strength()[0][:_SHOWN_FEATURES]
@@ -359,10 +472,13 @@ class Explanation(BaseExplanation):
 
     def _caption(self) -> str:
         n_rows, n_features, n_outputs = (*self.values.shape, 1)[:3]
-        return (
+        caption = (
             f"{n_rows} rows, {n_features} features, {n_outputs} outputs; the first "
             "rows and outputs, and the features of the largest mean absolute value"
         )
+        if self.groups is None or not self.values.size:
+            return caption
+        return f"{caption}; {self._group_ranking()}"
 
     def _entries(self, row: int, features: NDArray[np.intp]) -> list[str]:
         """Data of some features of a row, as text that follows a value."""

@@ -29,14 +29,9 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.ranked_bars import (
     LEARNER,
-    append_combined,
     draw_bars,
     draw_spreads,
     finish_rows,
-    grey_last,
-    name_rows,
-    others_text,
-    rank_entries,
     row_height,
     side_by_side,
 )
@@ -45,8 +40,14 @@ from sklearn_interpret._plotting.sources import (
     check_numbers,
     check_same_in_folds,
 )
+from sklearn_interpret.explanations._groups import (
+    checked_groups,
+    group_sums,
+    list_groups,
+)
 from sklearn_interpret.explanations._selection import one_output, output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, check_explanation
+from sklearn_interpret.shapley._plot._groups import Lines, grouped_lines
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -70,6 +71,12 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     `max_entries` share the last bar, which is the sum of theirs; so do outputs beyond
     the twelve colours of the palette.
 
+    Where the explanation has groups, a group has the bar of its mean absolute sum, and
+    thinner bars of its members below it, which may cancel in the sum. Groups within
+    groups are drawn alike. If features are in more than two groups, one in the other,
+    as in those of a hierarchical clustering, only features have bars, and the groups
+    are a tree on the left.
+
     Parameters
     ----------
     importances : ndarray of shape (n_features[, n_outputs])
@@ -84,6 +91,15 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         The importances of several models, of which `importances` is the mean.
     value_name : str, default="Shapley value"
         Name of the values whose mean sizes these are.
+    groups : dict, default=None
+        Groups of features, as those of an
+        :class:`~sklearn_interpret.explanations.Explanation`.
+    group_importances : ndarray of shape (n_groups[, n_outputs]), default=None
+        Mean absolute sums of the members' values. Each group is followed by the groups
+        within it.
+    fold_group_importances : ndarray of shape (n_folds, n_groups[, n_outputs]), \
+default=None
+        The same of several models.
 
     Attributes
     ----------
@@ -119,6 +135,22 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
       feature  importance
     0  income        2.50
     1     age        0.75
+
+    A group has a bar above those of its features:
+
+    >>> explanation = Explanation(
+    ...     [[0.5, 0.25, -1.0], [0.5, -0.25, 2.0]],
+    ...     [3.0, 3.0],
+    ...     feature_names=["latitude", "longitude", "rooms"],
+    ...     groups={"location": ["latitude", "longitude"]},
+    ... )
+    >>> display = ShapleyImportanceDisplay.from_explanation(explanation)
+    >>> display.to_frame().fillna("-")
+          group    feature  importance
+    0         -      rooms        1.50
+    1  location          -        0.50
+    2  location   latitude        0.50
+    3  location  longitude        0.25
     """
 
     _options = {"arrangement": ("stacked", "grouped")}
@@ -130,6 +162,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     response_name: str = "response"
     fold_importances: ArrayLike | None = None
     value_name: str = "Shapley value"
+    groups: dict[str, Any] | None = None
+    group_importances: ArrayLike | None = None
+    fold_group_importances: ArrayLike | None = None
 
     @classmethod
     def _choice_names(cls) -> frozenset[str] | set[str]:
@@ -162,12 +197,16 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             response_name = response_label(response_name, output)
         if len(names) == 1 or target is not None:
             explanation = one_output(explanation, target)
+        groups = list_groups(explanation.groups or {}, explanation.feature_names)
+        sums = group_sums(explanation.values, groups) if groups else None
         return cls(
             np.abs(explanation.values).mean(axis=0),
             feature_names=explanation.feature_names,
             output_names=explanation.output_names,
             response_name=response_name,
             value_name=explanation.value_name,
+            groups=explanation.groups,
+            group_importances=None if sums is None else np.abs(sums).mean(axis=0),
         )
 
     @classmethod
@@ -183,6 +222,10 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             (display.response_name, display.output_names) for display in displays
         ]
         check_same_in_folds(outputs, "outputs")
+        check_same_in_folds([display.groups for display in displays], "groups")
+        group_folds = None
+        if first.groups is not None:
+            group_folds = np.stack([display.group_importances for display in displays])
         folds = np.stack([display.importances for display in displays])
         return cls(
             folds.mean(axis=0),
@@ -191,6 +234,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             response_name=first.response_name,
             fold_importances=folds,
             value_name=first.value_name,
+            groups=first.groups,
+            group_importances=None if group_folds is None else group_folds.mean(axis=0),
+            fold_group_importances=group_folds,
         )
 
     def plot(
@@ -224,47 +270,42 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ValueError
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
-        importances = self._importances_by_output()
+        n_features, importances = len(self.feature_names), self._with_groups()
         names, reduce_outputs = _drawn_outputs(
-            importances, self._named_outputs(importances.shape[1])
+            importances[:n_features], self._named_outputs(importances.shape[1])
         )
-        selected, remaining = rank_entries(importances.sum(axis=1), max_entries)
-        lengths = append_combined(
-            reduce_outputs(importances), selected, remaining, np.sum
-        )
+        lines = self._lines(importances, max_entries)
+        lengths = lines.sums(reduce_outputs(importances))
+        has_others = bool(lines.are_combined[-1]) and lines.depths[-1] == 0
         stacks = arrangement == "stacked"
-        features = [self.feature_names[j] for j in selected]
-        if len(remaining):
-            features.append(f"sum of {others_text(len(remaining))}")
+        texts = [line.name("sum of ") for line in lines.lines]
         pitch = 0.36 if stacks else 0.2 + 0.16 * len(names)
-        ax = self._take_axes(ax, (6.4, row_height(len(features), pitch)))
+        ax = self._take_axes(ax, (6.4, row_height(len(texts), pitch)))
         palette = colours(len(names))
         if len(names) < importances.shape[1]:
             palette[-1] = NEUTRAL_COLOUR
-        heights = self._draw_bars(ax, lengths, palette, stacks, bar_kw)
-        if len(remaining) and len(names) == 1:
-            grey_last(self.bars_[0])
-        name_rows(ax, features)
+        heights = self._draw_bars(ax, lengths, lines.heights, palette, stacks, bar_kw)
+        if len(names) == 1:
+            for row in np.flatnonzero(lines.are_combined):
+                self.bars_[0].patches[row].set_facecolor(NEUTRAL_COLOUR)
+        lines.write_names(ax, texts)
         ends = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
         self.fold_points_: list[Any] = []
         self.labels_: list[Any] = []
         self.spreads_: LineCollection | None = None
         if self.fold_importances is not None:
-            folds = np.asarray(self.fold_importances, dtype=np.float64)
-            folds = reduce_outputs(folds.reshape(*folds.shape[:2], -1))
-            fold_lengths = np.stack(
-                [append_combined(fold, selected, remaining, np.sum) for fold in folds]
-            )
+            folds = map(reduce_outputs, self._folds_with_groups())
+            fold_lengths = np.stack([lines.sums(fold) for fold in folds])
             fold_ends = self._draw_folds(ax, fold_lengths, heights, stacks)
             ends = np.maximum(ends, fold_ends)
         elif len(names) == 1:
             # The sum of many features has a precision of its own.
-            texts = column_texts(lengths[: len(selected), 0])
-            if len(remaining):
-                texts.append(number_text(lengths[-1, 0]))
+            numbers = np.array(list(map(number_text, lengths[:, 0])), dtype=object)
+            is_single = ~lines.are_combined
+            numbers[is_single] = column_texts(lengths[is_single, 0])
             label_style = {"padding": 3, "fontsize": "small"}
-            self.labels_ = ax.bar_label(self.bars_[0], texts, **label_style)
-        self._set_limits(ax, ends, len(remaining) > 0, lengths[-1].sum())
+            self.labels_ = ax.bar_label(self.bars_[0], numbers, **label_style)
+        self._set_limits(ax, ends, has_others, lengths[-1].sum())
         self._label_axes(ax, names)
         return self
 
@@ -284,33 +325,64 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             ax, handles, texts, corner="lower right", **legend_kwargs
         )
 
-    def _importances_by_output(self) -> NDArray[np.float64]:
-        """Importances with an axis of outputs."""
+    def _with_groups(self) -> NDArray[np.float64]:
+        """Importances of features, and below them of groups, with an axis of outputs.
+
+        The order of the groups is that of `list_groups`.
+        """
         n_features = len(self.feature_names)
         shapes = [(n_features,), (n_features, None)]
         owner = f"{n_features} feature names"
         importances = check_numbers(self.importances, "importances", shapes, owner)
-        return importances.reshape(n_features, -1)
+        self.groups = checked_groups(self.groups, list(map(str, self.feature_names)))
+        if self.groups is None:
+            return importances.reshape(n_features, -1)
+        n_groups = len(list_groups(self.groups, self.feature_names))
+        grouped = check_numbers(
+            [] if self.group_importances is None else self.group_importances,
+            "group_importances",
+            [(n_groups, *importances.shape[1:])],
+            f"{n_groups} groups",
+        )
+        return np.concatenate([importances, grouped]).reshape(n_features + n_groups, -1)
+
+    def _folds_with_groups(self) -> NDArray[np.float64]:
+        """Importances (n_folds, n_features + n_groups, n_outputs) of the folds."""
+        arrays: list[Any] = [self.fold_importances, self.fold_group_importances]
+        folds = [np.array(array, float) for array in arrays if array is not None]
+        joined = np.concatenate(folds, axis=1)
+        return joined.reshape(*joined.shape[:2], -1)
+
+    def _lines(
+        self, importances: NDArray[np.float64], max_entries: int | None
+    ) -> Lines:
+        """Lines of importances with those of groups, the largest on top."""
+        strengths = importances.sum(axis=1)
+        return grouped_lines(self.groups, self.feature_names, strengths, max_entries)
 
     def _draw_bars(
         self,
         ax: Axes,
         lengths: NDArray[np.float64],
+        relative_heights: NDArray[np.float64],
         palette: list[str],
         stacks: bool,
         style: Style | None,
     ) -> NDArray[np.float64]:
-        """Set the bars; return their heights, (n_lines, 1) or (n_lines, n_outputs)."""
+        """Set the bars; return their places, (n_lines, 1) or (n_lines, n_outputs)."""
         offsets, bar_height = np.zeros(1), BAR_HEIGHT
         starts = np.cumsum(lengths, axis=1) - lengths
         if not stacks:
             offsets, bar_height = side_by_side(lengths.shape[1], BAR_HEIGHT)
             starts = np.zeros_like(lengths)
-        heights = np.arange(len(lengths))[::-1, None] + offsets
+        heights = (
+            np.arange(len(lengths))[::-1, None] + offsets * relative_heights[:, None]
+        )
+        bar_heights = bar_height * relative_heights
         y_by_output = np.broadcast_to(heights, lengths.shape).T
         by_output = zip(y_by_output, lengths.T, palette, starts.T, strict=True)
         self.bars_ = [
-            draw_bars(ax, y, sizes, colour, style, height=bar_height, starts=start)
+            draw_bars(ax, y, sizes, colour, style, height=bar_heights, starts=start)
             for y, sizes, colour, start in by_output
         ]
         return heights
@@ -377,19 +449,27 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         pandas.DataFrame
             One line per feature and output, from the most important feature down, with
             the columns "feature", "output" (where there are several) and "importance";
+            where there are groups, also a line for each group, without a feature, and
+            the column "group" ("outer / inner" for a group within another);
             where there are folds, also "low" and "high" of the learner's intervals, and
             a line for each fold, with the column "fold" (missing for the mean).
         """
-        importances = self._importances_by_output()
-        order, _ = rank_entries(importances.sum(axis=1), None)
-        n_outputs = importances.shape[1]
-        names = np.array(list(map(str, self.feature_names)), dtype=object)
-        columns: dict[str, Any] = {"feature": np.repeat(names[order], n_outputs)}
+        importances = self._with_groups()
+        entries = self._lines(importances, None).entries
+        order, n_outputs = [entry.position for entry in entries], importances.shape[1]
+        names = [None if entry.children else entry.name for entry in entries]
+        columns: dict[str, Any] = {"feature": names}
+        if self.groups is not None:
+            columns = {"group": [entry.group for entry in entries], "feature": names}
+        columns = {
+            name: np.repeat(np.array(column, dtype=object), n_outputs)
+            for name, column in columns.items()
+        }
         if n_outputs > 1:
             columns["output"] = list(self._named_outputs(n_outputs)) * len(order)
         blocks = [{**columns, "importance": importances[order].ravel()}]
         if self.fold_importances is not None:
-            folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
+            folds = self._folds_with_groups()[:, order]
             half_width = learner_half_width(folds, self._splits).ravel()
             mean = blocks[0]["importance"]
             blocks[0] |= {"low": mean - half_width, "high": mean + half_width}
