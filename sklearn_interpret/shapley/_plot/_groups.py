@@ -117,19 +117,22 @@ class Lines:
         name_rows(ax, names)
         if not self.has_tree and not self.depths.any():
             return
-        labels = dict(
-            zip(ax.get_yticks().astype(int), ax.get_yticklabels(), strict=True)
-        )
-        for row, line in enumerate(self.lines):
-            label = labels.get(len(names) - 1 - row)
-            if label is not None and not self.has_tree:
-                indent = INDENT * line.depth
-                label.set_text(indent + label.get_text().replace("\n", "\n" + indent))
-                label.set_fontweight("bold" if line.is_group else "normal")
-        widths = [label.get_window_extent().width for label in labels.values()]
+        rows = len(names) - 1 - ax.get_yticks().astype(int)  # those with a name
+        texts = [label.get_text() for label in ax.get_yticklabels()]
+        indents = [INDENT * self.lines[row].depth for row in rows]
+        indented = [
+            indent + text.replace("\n", "\n" + indent)
+            for indent, text in zip(indents, texts, strict=True)
+        ]
+        ax.set_yticks(ax.get_yticks(), indented)
+        labels = ax.get_yticklabels()
+        for row, label in zip(rows, labels, strict=True):
+            if self.lines[row].is_group:
+                label.set_fontweight("bold")
+        widths = [label.get_window_extent().width for label in labels]
         width = max(widths, default=0.0) / ax.figure.figure.dpi
         ax.tick_params(axis="y", pad=POINTS_PER_INCH * (width + GAP))
-        for label in labels.values():
+        for label in labels:
             label.set_horizontalalignment("left")
         if self.has_tree:
             self._draw_tree(ax, width + 2 * GAP)

@@ -225,7 +225,7 @@ default=None
         check_same_in_folds([display.groups for display in displays], "groups")
         group_folds = None
         if first.groups is not None:
-            group_folds = np.stack([display.group_importances for display in displays])
+            group_folds = np.stack([np.array(d.group_importances) for d in displays])
         folds = np.stack([display.importances for display in displays])
         return cls(
             folds.mean(axis=0),
