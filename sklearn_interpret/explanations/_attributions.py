@@ -15,6 +15,12 @@ from sklearn_interpret._inspectors.attribution_columns import (
     attribution_names,
     attributions_as_columns,
 )
+from sklearn_interpret._inspectors.nested_groups import (
+    Group,
+    checked_groups,
+    group_sums,
+    list_groups,
+)
 from sklearn_interpret._inspectors.sklearn_bases import (
     DataFrame,
     TransformerMixin,
@@ -31,12 +37,6 @@ from sklearn_interpret.explanations._base import (
     optional_library,
     ranking_text,
     sizes_text,
-)
-from sklearn_interpret.explanations._groups import (
-    Group,
-    checked_groups,
-    group_sums,
-    list_groups,
 )
 
 # Most features in the HTML table: what fits on a screen.

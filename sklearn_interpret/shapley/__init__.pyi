@@ -369,6 +369,9 @@ class ShapleyImportanceDisplay:
     response_name: str
     fold_importances: ArrayLike | None
     value_name: str
+    groups: dict[str, Any] | None
+    group_importances: ArrayLike | None
+    fold_group_importances: ArrayLike | None
     figure_: Figure
     ax_: Axes
     bars_: list[BarContainer]
@@ -385,6 +388,9 @@ class ShapleyImportanceDisplay:
         response_name: str = "response",
         fold_importances: ArrayLike | None = None,
         value_name: str = "Shapley value",
+        groups: dict[str, Any] | None = None,
+        group_importances: ArrayLike | None = None,
+        fold_group_importances: ArrayLike | None = None,
     ) -> None: ...
     @classmethod
     def from_estimator(

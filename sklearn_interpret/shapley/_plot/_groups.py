@@ -236,7 +236,7 @@ def _ranked_entries(
 
 
 def _fit_lines(entries: Sequence[Entry], most: int | None, depth: int) -> list[Line]:
-    """Lines of entries and of those within them, at most so many."""
+    """Lines of entries and of those within them, at most `most`."""
     sizes = [len(entry.walk()) for entry in entries]
     if most is None or sum(sizes) <= most:
         n_whole, room = len(entries), 0

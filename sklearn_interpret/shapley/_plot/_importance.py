@@ -10,6 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._inspectors.nested_groups import (
+    checked_groups,
+    group_sums,
+    list_groups,
+)
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import (
@@ -39,11 +44,6 @@ from sklearn_interpret._plotting.sources import (
     Taker,
     check_numbers,
     check_same_in_folds,
-)
-from sklearn_interpret.explanations._groups import (
-    checked_groups,
-    group_sums,
-    list_groups,
 )
 from sklearn_interpret.explanations._selection import one_output, output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, check_explanation

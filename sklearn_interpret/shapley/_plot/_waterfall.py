@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._inspectors.nested_groups import group_sums, list_groups
 from sklearn_interpret._model.rows.number_format import column_texts, number_beside
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import ink, paper, shade
@@ -27,7 +28,6 @@ from sklearn_interpret._plotting.ranked_bars import (
     others_text,
     row_height,
 )
-from sklearn_interpret.explanations._groups import group_sums, list_groups
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._groups import Entry, Line, Lines, grouped_lines
