@@ -16,10 +16,11 @@ from sklearn_interpret._inspectors.attribution_columns import (
     attributions_as_columns,
 )
 from sklearn_interpret._inspectors.nested_groups import (
-    Group,
+    Entry,
+    append_group_sums,
     checked_groups,
-    group_sums,
-    list_groups,
+    group_entries,
+    walk,
 )
 from sklearn_interpret._inspectors.sklearn_bases import (
     DataFrame,
@@ -294,45 +295,41 @@ class Explanation(BaseExplanation):
         """
         if self.groups is None:
             raise ValueError("This explanation has no groups to sum its values by.")
-        listed = list_groups(self.groups, self.feature_names)
-        n_levels = max(len(group.path) for group in listed)
+        entries = group_entries(self.groups, self.feature_names)
+        n_levels = max(1, *(len(entry.path) for entry in walk(entries)))
         if level not in range(n_levels):
             raise ValueError(
                 f"level={level!r} is not one of the {n_levels} levels of groups, which "
                 "are counted from 0."
             )
-        entries = [
-            group
-            for group in listed
-            if len(group.path) == level + 1
-            or (group.is_innermost and len(group.path) <= level)
-        ]
-        in_groups = {j for group in entries for j in group.members}
-        entries += [
-            Group((name,), (j,), True)
-            for j, name in enumerate(self.feature_names)
-            if j not in in_groups
-        ]
-        entries.sort(key=lambda entry: min(entry.members))
-        data = self.data if self._features_are_columns else None
+
+        def at_level(entries: Iterable[Entry]) -> Iterator[Entry]:
+            for entry in entries:
+                has_groups = any(child.children for child in entry.children)
+                if has_groups and len(entry.path) <= level:
+                    yield from at_level(entry.children)
+                else:
+                    yield entry
+
+        taken = sorted(at_level(entries), key=lambda entry: min(entry.features))
+        positions = [entry.position for entry in taken]
         members, errors = self._feature_columns(), self.standard_errors
+        has_columns = self._features_are_columns and self.data is not None
         columns = [
-            sorted({column for j in entry.members for column in members[j]})
-            for entry in entries
+            sorted({column for j in entry.features for column in members[j]})
+            for entry in taken
         ]
+        names = ["base_values", "predictions", "output_names", "response_name"]
+        names += ["target_name", "approximation", "value_name"]
+        if errors is not None:
+            errors = append_group_sums(errors, entries)[:, positions]
         return Explanation(
-            group_sums(self.values, entries),
-            self.base_values,
-            predictions=self.predictions,
-            data=data,
-            feature_names=[entry.name for entry in entries],
-            output_names=self.output_names,
-            response_name=self.response_name,
-            target_name=self.target_name,
-            standard_errors=None if errors is None else group_sums(errors, entries),
-            columns=None if data is None else columns,
-            approximation=self.approximation,
-            value_name=self.value_name,
+            append_group_sums(self.values, entries)[:, positions],
+            feature_names=[e.group if e.children else e.name for e in taken],
+            standard_errors=errors,
+            data=self.data if has_columns else None,
+            columns=columns if has_columns else None,
+            **{name: getattr(self, name) for name in names},
         )
 
     def to_frame(self) -> DataFrame:
@@ -366,18 +363,14 @@ class Explanation(BaseExplanation):
         numbers = {self._value_column: self.values}
         if self.standard_errors is not None:
             numbers["standard_error"] = self.standard_errors
-        # The innermost group of a feature is the last that lists it.
-        group_of_feature = {
-            j: group.name
-            for group in list_groups(self.groups or {}, self.feature_names)
-            for j in group.members
-        }
+        entries = walk(group_entries(self.groups, self.feature_names))
+        group_of_feature = {entry.position: entry.group for entry in entries}
         for row, label in enumerate(self.row_names):
             for j, feature in enumerate(self.feature_names):
                 for output in range(k):
                     line = {"row": label, "feature": feature}
                     if self.groups is not None:
-                        line["group"] = group_of_feature.get(j)
+                        line["group"] = group_of_feature[j]
                     if several:
                         line["output"] = self.output_names[output]
                     yield line | {

@@ -370,8 +370,6 @@ class ShapleyImportanceDisplay:
     fold_importances: ArrayLike | None
     value_name: str
     groups: dict[str, Any] | None
-    group_importances: ArrayLike | None
-    fold_group_importances: ArrayLike | None
     figure_: Figure
     ax_: Axes
     bars_: list[BarContainer]
@@ -389,8 +387,6 @@ class ShapleyImportanceDisplay:
         fold_importances: ArrayLike | None = None,
         value_name: str = "Shapley value",
         groups: dict[str, Any] | None = None,
-        group_importances: ArrayLike | None = None,
-        fold_group_importances: ArrayLike | None = None,
     ) -> None: ...
     @classmethod
     def from_estimator(

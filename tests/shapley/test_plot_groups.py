@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_validate
 
+from sklearn_interpret._inspectors.nested_groups import group_entries
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import (
@@ -125,11 +126,12 @@ def test_groups_are_whole_and_the_others_share_lines(max_entries):
 def test_names_of_what_shares_a_line():
     groups = {"a": list("pq"), "b": list("rs")}
     strengths = np.array([1.0, 1, 1, 1, 0.5, 3, 4])
-    lines = grouped_lines(groups, [*"pqrst"], strengths, 4)
+    entries = group_entries(groups, [*"pqrst"])
+    lines = grouped_lines(entries, strengths, 4)
     names = [line.name("sum of ") for line in lines.lines]
-    assert names == ["b", "r", "s", "sum of 1 other group, 1 feature"]
-    lines = grouped_lines(groups, [*"pqrst"], strengths, 2)
-    assert [line.name() for line in lines.lines] == ["2 other groups, 1 feature"]
+    assert names == ["b", "r", "s", "sum of 2 other groups and features"]
+    lines = grouped_lines(entries, strengths, 2)
+    assert [line.name() for line in lines.lines] == ["3 other groups and features"]
 
 
 @pytest.mark.parametrize("arrangement", ["stacked", "grouped"])
@@ -189,11 +191,9 @@ def test_folds(monkeypatch):
 
 def test_arrays_by_hand():
     arrays = {"feature_names": ["a", "b"], "groups": {"g": ["a", "b"]}}
-    display = ShapleyImportanceDisplay(
-        [1.0, 2.0], group_importances=[2.5], **arrays
-    ).plot()
+    display = ShapleyImportanceDisplay([1.0, 2.0, 2.5], **arrays).plot()
     assert row_names(display) == ["g", INDENT + "b", INDENT + "a"]
-    with pytest.raises(ValueError, match=r"group_importances has the shape \(0,\)"):
+    with pytest.raises(ValueError, match=r"shape \(2,\).*2 feature names and 1 groups"):
         ShapleyImportanceDisplay([1.0, 2.0], **arrays).plot()
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._inspectors.nested_groups import Entry, walk
 from sklearn_interpret._plotting.colours import shade
-from sklearn_interpret._plotting.ranked_bars import name_rows, others_text
+from sklearn_interpret._plotting.ranked_bars import name_rows, others_text, rank_entries
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,24 +35,6 @@ TREE_WIDTH = 0.8  # largest width in inches
 LEVEL_WIDTH = 0.16  # of a level of the tree, where there are few
 
 
-class Entry(NamedTuple):
-    """A feature, or a group with the entries within it."""
-
-    name: str
-    position: int  # among the features, followed by the groups
-    path: tuple[str, ...]  # names of the groups around it; a group's own name is last
-    children: tuple[Entry, ...] = ()
-
-    @property
-    def group(self) -> str | None:
-        """Name of the innermost group; None for features in no group."""
-        return " / ".join(self.path) or None
-
-    def walk(self) -> list[Entry]:
-        """The entry, followed by the entries within it."""
-        return [self, *(inner for child in self.children for inner in child.walk())]
-
-
 class Line(NamedTuple):
     """A line of a figure: of an entry, or of several together."""
 
@@ -67,21 +49,17 @@ class Line(NamedTuple):
     @property
     def features(self) -> tuple[int, ...]:
         """Positions of all its features."""
-        walks = (each for entry in self.entries for each in entry.walk())
-        return tuple(each.position for each in walks if not each.children)
+        return tuple(each.position for each in walk(self.entries) if not each.children)
 
     def name(self, prefix: str = "", columns: Any = None) -> str:
         """Name of the entry, or a text for several, which begins with the prefix."""
         if len(self.entries) == 1:
             return self.entries[0].name
-        n_groups = sum(bool(entry.children) for entry in self.entries)
-        n_features = len(self.entries) - n_groups
-        if not n_groups:
-            return prefix + others_text(n_features, columns)
-        text = f"{prefix}{n_groups} other group{'s'[: n_groups != 1]}"
-        if n_features:
-            text += f", {n_features} feature{'s'[: n_features != 1]}"
-        return text
+        are_groups = [bool(entry.children) for entry in self.entries]
+        if not any(are_groups):
+            return prefix + others_text(len(self.entries), columns)
+        noun = "groups" if all(are_groups) else "groups and features"
+        return f"{prefix}{len(self.entries)} other {noun}"
 
 
 @dataclass(frozen=True)
@@ -118,22 +96,18 @@ class Lines:
         if not self.has_tree and not self.depths.any():
             return
         rows = len(names) - 1 - ax.get_yticks().astype(int)  # those with a name
-        texts = [label.get_text() for label in ax.get_yticklabels()]
-        indents = [INDENT * self.lines[row].depth for row in rows]
-        indented = [
-            indent + text.replace("\n", "\n" + indent)
-            for indent, text in zip(indents, texts, strict=True)
-        ]
+        indented = []
+        for row, label in zip(rows, ax.get_yticklabels(), strict=True):
+            indent = INDENT * self.lines[row].depth
+            indented.append(indent + label.get_text().replace("\n", "\n" + indent))
         ax.set_yticks(ax.get_yticks(), indented)
         labels = ax.get_yticklabels()
         for row, label in zip(rows, labels, strict=True):
-            if self.lines[row].is_group:
-                label.set_fontweight("bold")
+            label.set_horizontalalignment("left")
+            label.set_fontweight("bold" if self.lines[row].is_group else "normal")
         widths = [label.get_window_extent().width for label in labels]
         width = max(widths, default=0.0) / ax.figure.figure.dpi
         ax.tick_params(axis="y", pad=POINTS_PER_INCH * (width + GAP))
-        for label in labels:
-            label.set_horizontalalignment("left")
         if self.has_tree:
             self._draw_tree(ax, width + 2 * GAP)
 
@@ -178,80 +152,53 @@ class Lines:
 
 
 def grouped_lines(
-    groups: dict[str, Any] | None,
-    names: Sequence[str],
-    strengths: NDArray[np.float64],
-    max_entries: int | None,
+    entries: list[Entry], strengths: NDArray[np.float64], max_entries: int | None
 ) -> Lines:
     """Lines of features and groups, the strongest on top, and members below groups.
 
-    `strengths` are (n_features + n_groups,), groups in the order of `list_groups`. At
-    most `max_entries` lines: groups are whole where there is room, the weakest members
-    of the next one share a line, and the weaker entries the last line.
+    `strengths` are (n_features + n_groups,). At most `max_entries` lines: groups are
+    whole where there is room, the weakest members of the next one share a line, and the
+    weaker entries the last line.
     """
-    entries = _ranked_entries(groups or {}, names, strengths)
-    walk = [each for entry in entries for each in entry.walk()]
-    if max(len(each.path) for each in walk) <= MOST_LEVELS:
-        return Lines(_fit_lines(entries, max_entries, 0), walk, False)
-    features = [each for each in walk if not each.children]
-    n_single = len(features)
-    if max_entries is not None and n_single > max_entries:
-        n_single = max_entries - 1
-    order = np.argsort([-strengths[f.position] for f in features], kind="stable")
-    lines = [Line((features[k],)) for k in np.sort(order[:n_single])]
-    if n_single < len(features):
-        lines.append(Line(tuple(features[k] for k in order[n_single:])))
-    return Lines(lines, walk, True)
+    ranked = _ranked(entries, strengths)
+    listed = walk(ranked)
+    if max(len(entry.path) for entry in listed) <= MOST_LEVELS:
+        return Lines(_fit_lines(ranked, max_entries, 0), listed, False)
+    features = [entry for entry in listed if not entry.children]
+    single, remaining = rank_entries(
+        strengths[[entry.position for entry in features]], max_entries
+    )
+    lines = [Line((features[k],)) for k in np.sort(single)]
+    if len(remaining):
+        lines.append(Line(tuple(features[k] for k in remaining)))
+    return Lines(lines, listed, True)
 
 
-def _ranked_entries(
-    groups: dict[str, Any], names: Sequence[str], strengths: NDArray[np.float64]
-) -> list[Entry]:
-    """Groups and features, the strongest first, and so within the groups.
-
-    A group of the one feature that has its name is drawn as the feature.
-    """
-    positions = {name: j for j, name in enumerate(names)}
-    group_positions = count(len(names))
-    in_groups: set[str] = set()
-
-    def rank(entries: list[Entry]) -> list[Entry]:
-        order = np.argsort([-strengths[e.position] for e in entries], kind="stable")
-        return [entries[k] for k in order]
-
-    def entry_of(name: str, content: Any, path: tuple[str, ...]) -> Entry:
-        position, inner_path = next(group_positions), (*path, name)
-        if isinstance(content, dict):
-            inner = [entry_of(key, each, inner_path) for key, each in content.items()]
-        else:
-            in_groups.update(content)
-            if content == [name]:
-                return Entry(name, positions[name], path)
-            inner = [Entry(each, positions[each], inner_path) for each in content]
-        return Entry(name, position, inner_path, tuple(rank(inner)))
-
-    entries = [entry_of(name, content, ()) for name, content in groups.items()]
-    outside = [j for j, name in enumerate(names) if name not in in_groups]
-    return rank([*entries, *(Entry(str(names[j]), j, ()) for j in outside)])
+def _ranked(entries: Sequence[Entry], strengths: NDArray[np.float64]) -> list[Entry]:
+    """Entries from the strongest down, and so within the groups."""
+    order, _ = rank_entries(strengths[[entry.position for entry in entries]], None)
+    return [
+        entries[k]._replace(children=tuple(_ranked(entries[k].children, strengths)))
+        if entries[k].children
+        else entries[k]
+        for k in order
+    ]
 
 
 def _fit_lines(entries: Sequence[Entry], most: int | None, depth: int) -> list[Line]:
     """Lines of entries and of those within them, at most `most`."""
-    sizes = [len(entry.walk()) for entry in entries]
-    if most is None or sum(sizes) <= most:
-        n_whole, room = len(entries), 0
-    else:
-        rooms = most - 1 - np.cumsum(sizes)
-        n_whole = int((rooms >= 0).sum())
+    sizes = [len(walk([entry])) for entry in entries]
+    n_whole, room = len(entries), 0
+    if most is not None and sum(sizes) > most:
+        n_whole = int((np.cumsum(sizes) < most).sum())
         room = most - 1 - sum(sizes[:n_whole])
     lines = []
     for entry in entries[:n_whole]:
         lines += [Line((entry,), depth), *_fit_lines(entry.children, None, depth + 1)]
     if room >= LEAST_LINES:
-        entry = entries[n_whole]
+        inner = _fit_lines(entries[n_whole].children, room - 1, depth + 1)
+        lines += [Line((entries[n_whole],), depth), *inner]
         n_whole += 1
-        lines += [Line((entry,), depth)]
-        lines += _fit_lines(entry.children, room - 1, depth + 1)
     if n_whole < len(entries):
         lines.append(Line(tuple(entries[n_whole:]), depth))
     return lines

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._inspectors.nested_groups import (
-    checked_groups,
-    group_sums,
-    list_groups,
+    append_group_sums,
+    group_entries,
+    walk,
 )
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.axes import side_legend
@@ -80,7 +80,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     Parameters
     ----------
     importances : ndarray of shape (n_features[, n_outputs])
-        Mean absolute Shapley values, in the response's unit.
+        Mean absolute Shapley values, in the response's unit. With `groups` they are
+        followed by the mean absolute sums of each group's values, (n_features +
+        n_groups[, n_outputs]): each group is followed by the groups within it.
     feature_names : sequence of str
         Name of each feature.
     output_names : sequence, default=None
@@ -88,18 +90,13 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     response_name : str, default="response"
         Response that the values add up to.
     fold_importances : ndarray of shape (n_folds, n_features[, n_outputs]), default=None
-        The importances of several models, of which `importances` is the mean.
+        The importances of several models, of which `importances` is the mean; with
+        those of groups, too.
     value_name : str, default="Shapley value"
         Name of the values whose mean sizes these are.
     groups : dict, default=None
         Groups of features, as those of an
         :class:`~sklearn_interpret.explanations.Explanation`.
-    group_importances : ndarray of shape (n_groups[, n_outputs]), default=None
-        Mean absolute sums of the members' values. Each group is followed by the groups
-        within it.
-    fold_group_importances : ndarray of shape (n_folds, n_groups[, n_outputs]), \
-default=None
-        The same of several models.
 
     Attributes
     ----------
@@ -163,8 +160,6 @@ default=None
     fold_importances: ArrayLike | None = None
     value_name: str = "Shapley value"
     groups: dict[str, Any] | None = None
-    group_importances: ArrayLike | None = None
-    fold_group_importances: ArrayLike | None = None
 
     @classmethod
     def _choice_names(cls) -> frozenset[str] | set[str]:
@@ -197,16 +192,14 @@ default=None
             response_name = response_label(response_name, output)
         if len(names) == 1 or target is not None:
             explanation = one_output(explanation, target)
-        groups = list_groups(explanation.groups or {}, explanation.feature_names)
-        sums = group_sums(explanation.values, groups) if groups else None
+        entries = group_entries(explanation.groups, explanation.feature_names)
         return cls(
-            np.abs(explanation.values).mean(axis=0),
+            np.abs(append_group_sums(explanation.values, entries)).mean(axis=0),
             feature_names=explanation.feature_names,
             output_names=explanation.output_names,
             response_name=response_name,
             value_name=explanation.value_name,
             groups=explanation.groups,
-            group_importances=None if sums is None else np.abs(sums).mean(axis=0),
         )
 
     @classmethod
@@ -223,9 +216,6 @@ default=None
         ]
         check_same_in_folds(outputs, "outputs")
         check_same_in_folds([display.groups for display in displays], "groups")
-        group_folds = None
-        if first.groups is not None:
-            group_folds = np.stack([np.array(d.group_importances) for d in displays])
         folds = np.stack([display.importances for display in displays])
         return cls(
             folds.mean(axis=0),
@@ -235,8 +225,6 @@ default=None
             fold_importances=folds,
             value_name=first.value_name,
             groups=first.groups,
-            group_importances=None if group_folds is None else group_folds.mean(axis=0),
-            fold_group_importances=group_folds,
         )
 
     def plot(
@@ -270,11 +258,11 @@ default=None
         ValueError
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
-        n_features, importances = len(self.feature_names), self._with_groups()
+        importances, lines = self._ranked_lines(max_entries)
         names, reduce_outputs = _drawn_outputs(
-            importances[:n_features], self._named_outputs(importances.shape[1])
+            importances[: len(self.feature_names)],
+            self._named_outputs(importances.shape[1]),
         )
-        lines = self._lines(importances, max_entries)
         lengths = lines.sums(reduce_outputs(importances))
         has_others = bool(lines.are_combined[-1]) and lines.depths[-1] == 0
         stacks = arrangement == "stacked"
@@ -294,8 +282,9 @@ default=None
         self.labels_: list[Any] = []
         self.spreads_: LineCollection | None = None
         if self.fold_importances is not None:
-            folds = map(reduce_outputs, self._folds_with_groups())
-            fold_lengths = np.stack([lines.sums(fold) for fold in folds])
+            folds = np.asarray(self.fold_importances, dtype=np.float64)
+            folds = reduce_outputs(folds.reshape(*folds.shape[:2], -1))
+            fold_lengths = np.stack(list(map(lines.sums, folds)))
             fold_ends = self._draw_folds(ax, fold_lengths, heights, stacks)
             ends = np.maximum(ends, fold_ends)
         elif len(names) == 1:
@@ -325,40 +314,19 @@ default=None
             ax, handles, texts, corner="lower right", **legend_kwargs
         )
 
-    def _with_groups(self) -> NDArray[np.float64]:
-        """Importances of features, and below them of groups, with an axis of outputs.
-
-        The order of the groups is that of `list_groups`.
-        """
-        n_features = len(self.feature_names)
-        shapes = [(n_features,), (n_features, None)]
-        owner = f"{n_features} feature names"
+    def _ranked_lines(
+        self, max_entries: int | None
+    ) -> tuple[NDArray[np.float64], Lines]:
+        """Importances with an axis of outputs, and their lines, the largest on top."""
+        entries = group_entries(self.groups, list(map(str, self.feature_names)))
+        n_entries = len(walk(entries))
+        shapes = [(n_entries,), (n_entries, None)]
+        owner = f"{len(self.feature_names)} feature names"
+        if self.groups is not None:
+            owner += f" and {n_entries - len(self.feature_names)} groups"
         importances = check_numbers(self.importances, "importances", shapes, owner)
-        self.groups = checked_groups(self.groups, list(map(str, self.feature_names)))
-        if self.groups is None:
-            return importances.reshape(n_features, -1)
-        n_groups = len(list_groups(self.groups, self.feature_names))
-        grouped = check_numbers(
-            [] if self.group_importances is None else self.group_importances,
-            "group_importances",
-            [(n_groups, *importances.shape[1:])],
-            f"{n_groups} groups",
-        )
-        return np.concatenate([importances, grouped]).reshape(n_features + n_groups, -1)
-
-    def _folds_with_groups(self) -> NDArray[np.float64]:
-        """Importances (n_folds, n_features + n_groups, n_outputs) of the folds."""
-        arrays: list[Any] = [self.fold_importances, self.fold_group_importances]
-        folds = [np.array(array, float) for array in arrays if array is not None]
-        joined = np.concatenate(folds, axis=1)
-        return joined.reshape(*joined.shape[:2], -1)
-
-    def _lines(
-        self, importances: NDArray[np.float64], max_entries: int | None
-    ) -> Lines:
-        """Lines of importances with those of groups, the largest on top."""
-        strengths = importances.sum(axis=1)
-        return grouped_lines(self.groups, self.feature_names, strengths, max_entries)
+        importances = importances.reshape(n_entries, -1)
+        return importances, grouped_lines(entries, importances.sum(axis=1), max_entries)
 
     def _draw_bars(
         self,
@@ -454,22 +422,23 @@ default=None
             where there are folds, also "low" and "high" of the learner's intervals, and
             a line for each fold, with the column "fold" (missing for the mean).
         """
-        importances = self._with_groups()
-        entries = self._lines(importances, None).entries
-        order, n_outputs = [entry.position for entry in entries], importances.shape[1]
+        importances, lines = self._ranked_lines(None)
+        entries, n_outputs = lines.entries, importances.shape[1]
+        order = [entry.position for entry in entries]
         names = [None if entry.children else entry.name for entry in entries]
-        columns: dict[str, Any] = {"feature": names}
+        groups = [entry.group for entry in entries]
+        labels = {"feature": names}
         if self.groups is not None:
-            columns = {"group": [entry.group for entry in entries], "feature": names}
-        columns = {
+            labels = {"group": groups, **labels}
+        columns: dict[str, Any] = {
             name: np.repeat(np.array(column, dtype=object), n_outputs)
-            for name, column in columns.items()
+            for name, column in labels.items()
         }
         if n_outputs > 1:
             columns["output"] = list(self._named_outputs(n_outputs)) * len(order)
         blocks = [{**columns, "importance": importances[order].ravel()}]
         if self.fold_importances is not None:
-            folds = self._folds_with_groups()[:, order]
+            folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
             half_width = learner_half_width(folds, self._splits).ravel()
             mean = blocks[0]["importance"]
             blocks[0] |= {"low": mean - half_width, "high": mean + half_width}

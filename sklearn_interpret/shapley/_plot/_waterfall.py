@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._inspectors.nested_groups import group_sums, list_groups
+from sklearn_interpret._inspectors.nested_groups import (
+    Entry,
+    append_group_sums,
+    group_entries,
+)
 from sklearn_interpret._model.rows.number_format import column_texts, number_beside
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import ink, paper, shade
@@ -30,7 +34,7 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
-from sklearn_interpret.shapley._plot._groups import Entry, Line, Lines, grouped_lines
+from sklearn_interpret.shapley._plot._groups import Line, Lines, grouped_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -188,10 +192,9 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         self, explanation: Explanation, max_entries: int | None
     ) -> tuple[Lines, list[str]]:
         """Lines of features and groups, the strongest on top, and their names."""
-        values, names = explanation.values, explanation.feature_names
-        if groups := list_groups(explanation.groups or {}, names):
-            values = np.concatenate([values, group_sums(values, groups)], axis=1)
-        lines = grouped_lines(explanation.groups, names, np.abs(values[0]), max_entries)
+        entries = group_entries(explanation.groups, explanation.feature_names)
+        (values,) = append_group_sums(explanation.values, entries)
+        lines = grouped_lines(entries, np.abs(values), max_entries)
         return lines, [
             line.name(columns=explanation.columns)
             if line.is_group or len(line.entries) > 1
