@@ -286,7 +286,8 @@ class Explanation(BaseExplanation):
             Its values are the sums of the values of the members, and its standard
             errors the sums of theirs, which are an upper bound: errors of the members
             may cancel. Features are in the order of the first members, and groups
-            within others are called "outer / inner". It has no groups.
+            within others are called "outer / inner". A group of the one feature that
+            has its name is this feature. It has no groups.
 
         Raises
         ------
@@ -325,7 +326,7 @@ class Explanation(BaseExplanation):
             errors = append_group_sums(errors, entries)[:, positions]
         return Explanation(
             append_group_sums(self.values, entries)[:, positions],
-            feature_names=[e.group if e.children else e.name for e in taken],
+            feature_names=[(e.group if e.children else None) or e.name for e in taken],
             standard_errors=errors,
             data=self.data if has_columns else None,
             columns=columns if has_columns else None,

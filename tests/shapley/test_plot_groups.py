@@ -195,6 +195,9 @@ def test_arrays_by_hand():
     assert row_names(display) == ["g", INDENT + "b", INDENT + "a"]
     with pytest.raises(ValueError, match=r"shape \(2,\).*2 feature names and 1 groups"):
         ShapleyImportanceDisplay([1.0, 2.0], **arrays).plot()
+    arrays["groups"] = {"g": ("a", "a")}
+    with pytest.raises(ValueError, match="'a' twice"):
+        ShapleyImportanceDisplay([1.0, 2.0], **arrays).plot()
 
 
 @pytest.mark.parametrize("max_entries", [None, 20, 5, 4, 3, 2, 1])

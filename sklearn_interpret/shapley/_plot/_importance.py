@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._inspectors.nested_groups import (
     append_group_sums,
+    checked_groups,
     group_entries,
     walk,
 )
@@ -259,10 +260,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
         importances, lines = self._ranked_lines(max_entries)
-        names, reduce_outputs = _drawn_outputs(
-            importances[: len(self.feature_names)],
-            self._named_outputs(importances.shape[1]),
-        )
+        output_names = self._named_outputs(importances.shape[1])
+        of_features = importances[: len(self.feature_names)]
+        names, reduce_outputs = _drawn_outputs(of_features, output_names)
         lengths = lines.sums(reduce_outputs(importances))
         has_others = bool(lines.are_combined[-1]) and lines.depths[-1] == 0
         stacks = arrangement == "stacked"
@@ -318,12 +318,13 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         self, max_entries: int | None
     ) -> tuple[NDArray[np.float64], Lines]:
         """Importances with an axis of outputs, and their lines, the largest on top."""
-        entries = group_entries(self.groups, list(map(str, self.feature_names)))
+        names = list(map(str, self.feature_names))
+        entries = group_entries(checked_groups(self.groups, names), names)
         n_entries = len(walk(entries))
         shapes = [(n_entries,), (n_entries, None)]
-        owner = f"{len(self.feature_names)} feature names"
+        owner = f"{len(names)} feature names"
         if self.groups is not None:
-            owner += f" and {n_entries - len(self.feature_names)} groups"
+            owner += f" and {n_entries - len(names)} groups"
         importances = check_numbers(self.importances, "importances", shapes, owner)
         importances = importances.reshape(n_entries, -1)
         return importances, grouped_lines(entries, importances.sum(axis=1), max_entries)
