@@ -204,7 +204,7 @@ def draw_bars(
     colour: NDArray[np.str_] | Sequence[ColorType] | ColorType,
     style: Style | None,
     *,
-    height: float,
+    height: float | _Array,
     starts: _Array | float = 0,
     upright: bool = False,
 ) -> BarContainer:
@@ -375,7 +375,7 @@ def draw_arrows(
     starts: _Array,
     tips: _Array,
     places: NDArray[Any],
-    height: float,
+    height: float | _Array,
     head: float,
     colour: ColorType,
     style: Style | None,
@@ -392,7 +392,7 @@ def draw_arrows(
         Where each arrow starts, and where its point is.
     places : ndarray of shape (n,)
         Their middles across.
-    height : float
+    height : float or ndarray of shape (n,)
         Their breadth.
     head : float
         Largest length of a point; a short arrow is a point alone.
@@ -413,7 +413,7 @@ def draw_arrows(
     point = np.sign(length) * np.minimum(np.abs(length), head)
     tail = starts + point if notched else starts
     x = np.stack([starts, tips - point, tips, tips - point, starts, tail], axis=1)
-    half = height / 2
+    half = np.reshape(height, (-1, 1)) / 2
     y = np.asarray(places)[:, None] + half * np.array([-1, -1, 0, 1, 1, 0])
     style_kwargs: Style = {"facecolor": [stand_out(colour, ax)], "edgecolor": paper(ax)}
     style_kwargs |= {"linewidth": 0.6, "zorder": 2}
@@ -518,7 +518,7 @@ def draw_signed_arrows(
     starts: _Array,
     ends: _Array,
     places: NDArray[Any],
-    height: float,
+    height: float | _Array,
     head: float,
     style: Style | None,
     *,
@@ -528,11 +528,11 @@ def draw_signed_arrows(
 
     Parameters are those of `draw_arrows`. Returns the two PolyCollections.
     """
-    arrows = []
+    arrows, heights = [], np.broadcast_to(height, len(starts))
     for mask, colour in ((ends >= starts, UP_COLOUR), (ends < starts, DOWN_COLOUR)):
-        x, tips, y = starts[mask], ends[mask], places[mask]
+        x, tips, y, breadth = starts[mask], ends[mask], places[mask], heights[mask]
         arrows.append(
-            draw_arrows(ax, x, tips, y, height, head, colour, style, notched=notched)
+            draw_arrows(ax, x, tips, y, breadth, head, colour, style, notched=notched)
         )
     return arrows
 

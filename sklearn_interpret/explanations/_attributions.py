@@ -15,6 +15,13 @@ from sklearn_interpret._inspectors.attribution_columns import (
     attribution_names,
     attributions_as_columns,
 )
+from sklearn_interpret._inspectors.nested_groups import (
+    Entry,
+    append_group_sums,
+    checked_groups,
+    group_entries,
+    walk,
+)
 from sklearn_interpret._inspectors.sklearn_bases import (
     DataFrame,
     TransformerMixin,
@@ -71,11 +78,18 @@ class Explanation(BaseExplanation):
         margins"; None if they follow it, or are sampled estimates.
     value_name : str, default="Shapley value"
         Name of a value in labels.
+    groups : dict, default=None
+        Groups of features: names of groups to lists of names of features, or to dicts
+        of groups within them. Each feature is in one group at most. Displays draw the
+        features below their groups; `by_group` sums their values.
 
     Raises
     ------
+    TypeError
+        If `groups` is no dict.
     ValueError
-        If parts have inconsistent shapes, or are not numbers.
+        If parts have inconsistent shapes, or are not numbers; if groups are empty, or
+        have unknown features, or a feature twice.
 
     Notes
     -----
@@ -103,6 +117,23 @@ class Explanation(BaseExplanation):
        age  income
     0  1.0    -3.0
     1  0.0     1.0
+
+    Groups of features have the sums of the values of their features:
+
+    >>> explanation = Explanation(
+    ...     [[0.5, 0.25, -1.0], [0.5, -0.25, 2.0]],
+    ...     [3.0, 3.0],
+    ...     feature_names=["latitude", "longitude", "rooms"],
+    ...     groups={"location": ["latitude", "longitude"]},
+    ... )
+    >>> explanation
+    Explanation(n_rows=2, n_features=3)
+    mean absolute Shapley value: rooms 1.5, latitude 0.5, longitude 0.25
+    mean absolute Shapley value by group: rooms 1.5, location 0.5
+    >>> explanation.by_group().to_frame()
+       location  rooms
+    0      0.75   -1.0
+    1      0.25    2.0
     """
 
     values: NDArray[np.float64]
@@ -111,7 +142,7 @@ class Explanation(BaseExplanation):
     columns: Sequence[Sequence[int]] | None = field(default=None, kw_only=True)
     approximation: str | None = field(default=None, kw_only=True)
     value_name: str = field(default="Shapley value", kw_only=True)
-    groups: dict | None = field(default=None, kw_only=True)
+    groups: dict[str, Any] | None = field(default=None, kw_only=True)
 
     _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions", "base_values")
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
@@ -137,6 +168,7 @@ class Explanation(BaseExplanation):
         if self.standard_errors is not None:
             self._set_array("standard_errors", values.shape)
         self._check_common_fields(n_features, outputs)
+        self._set("groups", checked_groups(self.groups, self.feature_names))
         if self._features_are_columns and self.data is not None:
             self._check_columns()
         elif self.columns is not None:
@@ -182,7 +214,7 @@ class Explanation(BaseExplanation):
         Raises
         ------
         ValueError
-            If there are none, or if features or outputs differ.
+            If there are none, or if features, outputs or groups differ.
         """
         explanations = list(explanations)
         if not explanations:
@@ -191,9 +223,8 @@ class Explanation(BaseExplanation):
         first = members[0]
         joined_fields: dict[str, Any] = {}
         for member in members:
-            for name in ("feature_names", "output_names"):
-                names = list(getattr(member, name))
-                expected = list(getattr(first, name))
+            for name in ("feature_names", "output_names", "groups"):
+                names, expected = getattr(member, name), getattr(first, name)
                 if names != expected:
                     raise ValueError(
                         f"explanations differ in {name}: {expected!r} and {names!r}."
@@ -239,6 +270,69 @@ class Explanation(BaseExplanation):
             return self.predictions
         return self.base_values + self.values.sum(axis=1)
 
+    def by_group(self, level: int = 0) -> Explanation:
+        """Return the explanation with the groups of a level as its features.
+
+        Parameters
+        ----------
+        level : int, default=0
+            0 takes the outermost groups, 1 the groups within them, and so on. Groups
+            without groups within them, and features in no group, remain as they are at
+            deeper levels.
+
+        Returns
+        -------
+        Explanation
+            Its values are the sums of the values of the members, and its standard
+            errors the sums of theirs, which are an upper bound: errors of the members
+            may cancel. Features are in the order of the first members, and groups
+            within others are called "outer / inner". A group of the one feature that
+            has its name is this feature. It has no groups.
+
+        Raises
+        ------
+        ValueError
+            If there are no groups, or none at this level.
+        """
+        if self.groups is None:
+            raise ValueError("This explanation has no groups to sum its values by.")
+        entries = group_entries(self.groups, self.feature_names)
+        n_levels = max(1, *(len(entry.path) for entry in walk(entries)))
+        if level not in range(n_levels):
+            raise ValueError(
+                f"level={level!r} is not one of the {n_levels} levels of groups, which "
+                "are counted from 0."
+            )
+
+        def at_level(entries: Iterable[Entry]) -> Iterator[Entry]:
+            for entry in entries:
+                has_groups = any(child.children for child in entry.children)
+                if has_groups and len(entry.path) <= level:
+                    yield from at_level(entry.children)
+                else:
+                    yield entry
+
+        taken = sorted(at_level(entries), key=lambda entry: min(entry.features))
+        positions = [entry.position for entry in taken]
+        members, errors = self._feature_columns(), self.standard_errors
+        has_columns = self._features_are_columns and self.data is not None
+        columns = [
+            sorted({column for j in entry.features for column in members[j]})
+            for entry in taken
+        ]
+        names = ["base_values", "predictions", "output_names", "response_name"]
+        names += ["target_name", "approximation", "value_name"]
+        if errors is not None:
+            errors = append_group_sums(errors, entries)[:, positions]
+        return Explanation(
+            append_group_sums(self.values, entries)[:, positions],
+            feature_names=[(e.group if e.children else None) or e.name for e in taken],
+            standard_errors=errors,
+            data=self.data if has_columns else None,
+            columns=columns if has_columns else None,
+            **{name: getattr(self, name) for name in names},
+        )
+
     def to_frame(self) -> DataFrame:
         """Return the attributions as a table, one row for each explained row.
 
@@ -270,10 +364,14 @@ class Explanation(BaseExplanation):
         numbers = {self._value_column: self.values}
         if self.standard_errors is not None:
             numbers["standard_error"] = self.standard_errors
+        entries = walk(group_entries(self.groups, self.feature_names))
+        group_of_feature = {entry.position: entry.group for entry in entries}
         for row, label in enumerate(self.row_names):
             for j, feature in enumerate(self.feature_names):
                 for output in range(k):
                     line = {"row": label, "feature": feature}
+                    if self.groups is not None:
+                        line["group"] = group_of_feature[j]
                     if several:
                         line["output"] = self.output_names[output]
                     yield line | {
@@ -350,7 +448,15 @@ class Explanation(BaseExplanation):
             return []
         ranking = ranking_text(self.feature_names, means, order)
         kind = "" if self.approximation is None else f" ({self.approximation})"
-        return [f"mean absolute {self._strength_name}{kind}: {ranking}"]
+        lines = [f"mean absolute {self._strength_name}{kind}: {ranking}"]
+        return lines if self.groups is None else [*lines, self._group_ranking()]
+
+    def _group_ranking(self) -> str:
+        """The mean strengths of the outermost groups, and of features in no group."""
+        grouped = self.by_group()
+        order, means = grouped._by_strength()
+        ranking = ranking_text(grouped.feature_names, means, order)
+        return f"mean absolute {self.value_name} by group: {ranking}"
 
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         order = self._by_strength()[0][:_SHOWN_FEATURES]
@@ -360,10 +466,13 @@ class Explanation(BaseExplanation):
 
     def _caption(self) -> str:
         n_rows, n_features, n_outputs = (*self.values.shape, 1)[:3]
-        return (
+        caption = (
             f"{n_rows} rows, {n_features} features, {n_outputs} outputs; the first "
             "rows and outputs, and the features of the largest mean absolute value"
         )
+        if self.groups is None or not self.values.size:
+            return caption
+        return f"{caption}; {self._group_ranking()}"
 
     def _entries(self, row: int, features: NDArray[np.intp]) -> list[str]:
         """Data of some features of a row, as text that follows a value."""

@@ -282,6 +282,7 @@ class SAGE(BaseImportance):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sample = self._check_has_targets(sample)
         self._hierarchy = nesting_of(self, sample).hierarchy
+        self._held_out_data = self._dependence_error = None
         game: _Game | None = None
         if self.dependence is None:
             game = self._find_components(sample, response, seed)

@@ -381,6 +381,7 @@ class ShapleyImportanceDisplay:
     response_name: str
     fold_importances: ArrayLike | None
     value_name: str
+    groups: dict[str, Any] | None
     figure_: Figure
     ax_: Axes
     bars_: list[BarContainer]
@@ -397,6 +398,7 @@ class ShapleyImportanceDisplay:
         response_name: str = "response",
         fold_importances: ArrayLike | None = None,
         value_name: str = "Shapley value",
+        groups: dict[str, Any] | None = None,
     ) -> None: ...
     @classmethod
     def from_estimator(

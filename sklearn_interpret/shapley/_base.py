@@ -250,6 +250,7 @@ class BaseCoalitional(BaseAttribution):
         """The game against the background, or with `dependence`."""
         all_rows = self._all_rows
         del self._all_rows
+        self._held_out_data = self._dependence_error = None
         if getattr(self, "dependence", None) is None:
             rows, weights = background.rows, background.weights
             return CoalitionGame(response, rows, weights, self.features_, self.link)

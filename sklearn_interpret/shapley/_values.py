@@ -50,6 +50,8 @@ _BUDGET = 2**10
 
 def _has_interaction_values(inspector: Any) -> bool:
     """Whether the chosen estimator has interaction values."""
+    if inspector.within_groups or inspector.causal_order is not None:
+        return False
     algorithm = getattr(inspector, "algorithm_", inspector.algorithm)
     estimator = _ESTIMATORS.get(algorithm)  # None for "auto" before `fit`
     return estimator is None or hasattr(estimator, "interaction_values")

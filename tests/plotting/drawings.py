@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from importlib import import_module
 
@@ -51,6 +51,8 @@ EXPLANATION = Explanation(
     feature_names=NAMES,
     standard_errors=np.full((12, 4), 0.1),
 )
+NESTED = {"money": ["income", "debt"], "visits": [NAMES[2]]}
+TREE = {"all": {"money": {"pair": NESTED["money"]}, "visits": {"few": [NAMES[2]]}}}
 GRID = np.linspace(0, 1, 15)
 CURVES = GRID + DRAW.normal(size=(8, 1))
 STUMP = {
@@ -604,6 +606,11 @@ def _explained(kind, **choices):
     return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
 
 
+def _grouped(kind, groups, **choices):
+    explanation = replace(EXPLANATION, groups=groups)
+    return lambda: getattr(shapley, kind).from_explanation(explanation, **choices)
+
+
 def class_of(name):
     """The class of a display, by its name."""
     (found,) = (getattr(family, name) for family in FAMILIES if hasattr(family, name))
@@ -767,7 +774,7 @@ LONG = " of the customer in the year before"
 # Attributes of displays and explanations that hold names.
 NAMED = (
     *("feature_names", "feature_name", "output_names", "term_names", "row_names"),
-    *("column_names", "classes", "models", "features"),
+    *("column_names", "classes", "models", "features", "groups"),
 )
 
 
@@ -777,6 +784,8 @@ def _longer(names):
         return names + LONG[: max(0, 40 - len(names))]
     if isinstance(names, tuple | list):
         return type(names)(map(_longer, names))
+    if isinstance(names, dict):
+        return {_longer(name): _longer(members) for name, members in names.items()}
     return names
 
 
@@ -784,7 +793,7 @@ def _lengthen(holder):
     for name in NAMED:
         names = vars(holder).get(name)
         if names is not None:
-            names = names if isinstance(names, str | tuple) else list(names)
+            names = names if isinstance(names, str | tuple | dict) else list(names)
             object.__setattr__(holder, name, _longer(names))
 
 
@@ -998,7 +1007,12 @@ DISPLAYS = {
     "HStatisticDisplay": Row([lambda: _pairs("bar"), lambda: _pairs("heatmap")]),
     "VariableInteractionNetworkDisplay": Row([_network]),
     "ShapleyWaterfallDisplay": Row(
-        [_explained("ShapleyWaterfallDisplay", row=0)], asked={"row": 0}
+        [
+            _explained("ShapleyWaterfallDisplay", row=0),
+            _grouped("ShapleyWaterfallDisplay", NESTED, row=0),
+            _grouped("ShapleyWaterfallDisplay", TREE, row=0),
+        ],
+        asked={"row": 0},
     ),
     "ShapleyForceDisplay": Row(
         [
@@ -1030,7 +1044,13 @@ DISPLAYS = {
             _explained("ShapleySummaryDisplay", max_entries=2),
         ]
     ),
-    "ShapleyImportanceDisplay": Row([_explained("ShapleyImportanceDisplay")]),
+    "ShapleyImportanceDisplay": Row(
+        [
+            _explained("ShapleyImportanceDisplay"),
+            _grouped("ShapleyImportanceDisplay", NESTED),
+            _grouped("ShapleyImportanceDisplay", TREE),
+        ]
+    ),
     "GlobalSurrogateDisplay": Row([_surrogate_tree, _surrogate_line], panels=_tree_of),
     "LimeDisplay": Row([_lime], panels=_lime_of),
     "LimeTextDisplay": Row([_lime_text]),

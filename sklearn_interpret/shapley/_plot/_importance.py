@@ -10,6 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._inspectors.nested_groups import (
+    append_group_sums,
+    checked_groups,
+    group_entries,
+    walk,
+)
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import (
@@ -29,14 +35,9 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.ranked_bars import (
     LEARNER,
-    append_combined,
     draw_bars,
     draw_spreads,
     finish_rows,
-    grey_last,
-    name_rows,
-    others_text,
-    rank_entries,
     row_height,
     side_by_side,
 )
@@ -47,6 +48,7 @@ from sklearn_interpret._plotting.sources import (
 )
 from sklearn_interpret.explanations._selection import one_output, output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, check_explanation
+from sklearn_interpret.shapley._plot._groups import Lines, grouped_lines
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -70,10 +72,18 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     `max_entries` share the last bar, which is the sum of theirs; so do outputs beyond
     the twelve colours of the palette.
 
+    Where the explanation has groups, a group has the bar of its mean absolute sum, and
+    thinner bars of its members below it, which may cancel in the sum. Groups within
+    groups are drawn alike. If features are in more than two groups, one in the other,
+    as in those of a hierarchical clustering, only features have bars, and the groups
+    are a tree on the left.
+
     Parameters
     ----------
     importances : ndarray of shape (n_features[, n_outputs])
-        Mean absolute Shapley values, in the response's unit.
+        Mean absolute Shapley values, in the response's unit. With `groups` they are
+        followed by the mean absolute sums of each group's values, (n_features +
+        n_groups[, n_outputs]): each group is followed by the groups within it.
     feature_names : sequence of str
         Name of each feature.
     output_names : sequence, default=None
@@ -81,9 +91,13 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     response_name : str, default="response"
         Response that the values add up to.
     fold_importances : ndarray of shape (n_folds, n_features[, n_outputs]), default=None
-        The importances of several models, of which `importances` is the mean.
+        The importances of several models, of which `importances` is the mean; with
+        those of groups, too.
     value_name : str, default="Shapley value"
         Name of the values whose mean sizes these are.
+    groups : dict, default=None
+        Groups of features, as those of an
+        :class:`~sklearn_interpret.explanations.Explanation`.
 
     Attributes
     ----------
@@ -119,6 +133,22 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
       feature  importance
     0  income        2.50
     1     age        0.75
+
+    A group has a bar above those of its features:
+
+    >>> explanation = Explanation(
+    ...     [[0.5, 0.25, -1.0], [0.5, -0.25, 2.0]],
+    ...     [3.0, 3.0],
+    ...     feature_names=["latitude", "longitude", "rooms"],
+    ...     groups={"location": ["latitude", "longitude"]},
+    ... )
+    >>> display = ShapleyImportanceDisplay.from_explanation(explanation)
+    >>> display.to_frame().fillna("-")
+          group    feature  importance
+    0         -      rooms        1.50
+    1  location          -        0.50
+    2  location   latitude        0.50
+    3  location  longitude        0.25
     """
 
     _options = {"arrangement": ("stacked", "grouped")}
@@ -130,6 +160,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     response_name: str = "response"
     fold_importances: ArrayLike | None = None
     value_name: str = "Shapley value"
+    groups: dict[str, Any] | None = None
 
     @classmethod
     def _choice_names(cls) -> frozenset[str] | set[str]:
@@ -162,12 +193,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             response_name = response_label(response_name, output)
         if len(names) == 1 or target is not None:
             explanation = one_output(explanation, target)
+        entries = group_entries(explanation.groups, explanation.feature_names)
         return cls(
-            np.abs(explanation.values).mean(axis=0),
+            np.abs(append_group_sums(explanation.values, entries)).mean(axis=0),
             feature_names=explanation.feature_names,
             output_names=explanation.output_names,
             response_name=response_name,
             value_name=explanation.value_name,
+            groups=explanation.groups,
         )
 
     @classmethod
@@ -183,6 +216,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             (display.response_name, display.output_names) for display in displays
         ]
         check_same_in_folds(outputs, "outputs")
+        check_same_in_folds([display.groups for display in displays], "groups")
         folds = np.stack([display.importances for display in displays])
         return cls(
             folds.mean(axis=0),
@@ -191,6 +225,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             response_name=first.response_name,
             fold_importances=folds,
             value_name=first.value_name,
+            groups=first.groups,
         )
 
     def plot(
@@ -224,27 +259,24 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ValueError
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
-        importances = self._importances_by_output()
-        names, reduce_outputs = _drawn_outputs(
-            importances, self._named_outputs(importances.shape[1])
-        )
-        selected, remaining = rank_entries(importances.sum(axis=1), max_entries)
-        lengths = append_combined(
-            reduce_outputs(importances), selected, remaining, np.sum
-        )
+        importances, lines = self._ranked_lines(max_entries)
+        output_names = self._named_outputs(importances.shape[1])
+        of_features = importances[: len(self.feature_names)]
+        names, reduce_outputs = _drawn_outputs(of_features, output_names)
+        lengths = lines.sums(reduce_outputs(importances))
+        has_others = bool(lines.are_combined[-1]) and lines.depths[-1] == 0
         stacks = arrangement == "stacked"
-        features = [self.feature_names[j] for j in selected]
-        if len(remaining):
-            features.append(f"sum of {others_text(len(remaining))}")
+        texts = [line.name("sum of ") for line in lines.lines]
         pitch = 0.36 if stacks else 0.2 + 0.16 * len(names)
-        ax = self._take_axes(ax, (6.4, row_height(len(features), pitch)))
+        ax = self._take_axes(ax, (6.4, row_height(len(texts), pitch)))
         palette = colours(len(names))
         if len(names) < importances.shape[1]:
             palette[-1] = NEUTRAL_COLOUR
-        heights = self._draw_bars(ax, lengths, palette, stacks, bar_kw)
-        if len(remaining) and len(names) == 1:
-            grey_last(self.bars_[0])
-        name_rows(ax, features)
+        heights = self._draw_bars(ax, lengths, lines.heights, palette, stacks, bar_kw)
+        if len(names) == 1:
+            for row in np.flatnonzero(lines.are_combined):
+                self.bars_[0].patches[row].set_facecolor(NEUTRAL_COLOUR)
+        lines.write_names(ax, texts)
         ends = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
         self.fold_points_: list[Any] = []
         self.labels_: list[Any] = []
@@ -252,19 +284,17 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = reduce_outputs(folds.reshape(*folds.shape[:2], -1))
-            fold_lengths = np.stack(
-                [append_combined(fold, selected, remaining, np.sum) for fold in folds]
-            )
+            fold_lengths = np.stack(list(map(lines.sums, folds)))
             fold_ends = self._draw_folds(ax, fold_lengths, heights, stacks)
             ends = np.maximum(ends, fold_ends)
         elif len(names) == 1:
             # The sum of many features has a precision of its own.
-            texts = column_texts(lengths[: len(selected), 0])
-            if len(remaining):
-                texts.append(number_text(lengths[-1, 0]))
+            numbers = np.array(list(map(number_text, lengths[:, 0])), dtype=object)
+            is_single = ~lines.are_combined
+            numbers[is_single] = column_texts(lengths[is_single, 0])
             label_style = {"padding": 3, "fontsize": "small"}
-            self.labels_ = ax.bar_label(self.bars_[0], texts, **label_style)
-        self._set_limits(ax, ends, len(remaining) > 0, lengths[-1].sum())
+            self.labels_ = ax.bar_label(self.bars_[0], numbers, **label_style)
+        self._set_limits(ax, ends, has_others, lengths[-1].sum())
         self._label_axes(ax, names)
         return self
 
@@ -284,33 +314,44 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             ax, handles, texts, corner="lower right", **legend_kwargs
         )
 
-    def _importances_by_output(self) -> NDArray[np.float64]:
-        """Importances with an axis of outputs."""
-        n_features = len(self.feature_names)
-        shapes = [(n_features,), (n_features, None)]
-        owner = f"{n_features} feature names"
+    def _ranked_lines(
+        self, max_entries: int | None
+    ) -> tuple[NDArray[np.float64], Lines]:
+        """Importances with an axis of outputs, and their lines, the largest on top."""
+        names = list(map(str, self.feature_names))
+        entries = group_entries(checked_groups(self.groups, names), names)
+        n_entries = len(walk(entries))
+        shapes = [(n_entries,), (n_entries, None)]
+        owner = f"{len(names)} feature names"
+        if self.groups is not None:
+            owner += f" and {n_entries - len(names)} groups"
         importances = check_numbers(self.importances, "importances", shapes, owner)
-        return importances.reshape(n_features, -1)
+        importances = importances.reshape(n_entries, -1)
+        return importances, grouped_lines(entries, importances.sum(axis=1), max_entries)
 
     def _draw_bars(
         self,
         ax: Axes,
         lengths: NDArray[np.float64],
+        relative_heights: NDArray[np.float64],
         palette: list[str],
         stacks: bool,
         style: Style | None,
     ) -> NDArray[np.float64]:
-        """Set the bars; return their heights, (n_lines, 1) or (n_lines, n_outputs)."""
+        """Set the bars; return their places, (n_lines, 1) or (n_lines, n_outputs)."""
         offsets, bar_height = np.zeros(1), BAR_HEIGHT
         starts = np.cumsum(lengths, axis=1) - lengths
         if not stacks:
             offsets, bar_height = side_by_side(lengths.shape[1], BAR_HEIGHT)
             starts = np.zeros_like(lengths)
-        heights = np.arange(len(lengths))[::-1, None] + offsets
+        heights = (
+            np.arange(len(lengths))[::-1, None] + offsets * relative_heights[:, None]
+        )
+        bar_heights = bar_height * relative_heights
         y_by_output = np.broadcast_to(heights, lengths.shape).T
         by_output = zip(y_by_output, lengths.T, palette, starts.T, strict=True)
         self.bars_ = [
-            draw_bars(ax, y, sizes, colour, style, height=bar_height, starts=start)
+            draw_bars(ax, y, sizes, colour, style, height=bar_heights, starts=start)
             for y, sizes, colour, start in by_output
         ]
         return heights
@@ -377,14 +418,23 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         pandas.DataFrame
             One line per feature and output, from the most important feature down, with
             the columns "feature", "output" (where there are several) and "importance";
+            where there are groups, also a line for each group, without a feature, and
+            the column "group" ("outer / inner" for a group within another);
             where there are folds, also "low" and "high" of the learner's intervals, and
             a line for each fold, with the column "fold" (missing for the mean).
         """
-        importances = self._importances_by_output()
-        order, _ = rank_entries(importances.sum(axis=1), None)
-        n_outputs = importances.shape[1]
-        names = np.array(list(map(str, self.feature_names)), dtype=object)
-        columns: dict[str, Any] = {"feature": np.repeat(names[order], n_outputs)}
+        importances, lines = self._ranked_lines(None)
+        entries, n_outputs = lines.entries, importances.shape[1]
+        order = [entry.position for entry in entries]
+        names = [None if entry.children else entry.name for entry in entries]
+        groups = [entry.group for entry in entries]
+        labels = {"feature": names}
+        if self.groups is not None:
+            labels = {"group": groups, **labels}
+        columns: dict[str, Any] = {
+            name: np.repeat(np.array(column, dtype=object), n_outputs)
+            for name, column in labels.items()
+        }
         if n_outputs > 1:
             columns["output"] = list(self._named_outputs(n_outputs)) * len(order)
         blocks = [{**columns, "importance": importances[order].ravel()}]

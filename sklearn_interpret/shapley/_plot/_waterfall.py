@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._inspectors.nested_groups import (
+    Entry,
+    append_group_sums,
+    group_entries,
+)
 from sklearn_interpret._model.rows.number_format import column_texts, number_beside
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import ink, paper, shade
@@ -24,13 +29,12 @@ from sklearn_interpret._plotting.ranked_bars import (
     finish_rows,
     label_ends,
     name_pitch,
-    name_rows,
     others_text,
-    rank_entries,
     row_height,
 )
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._plot._groups import Line, Lines, grouped_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +53,10 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
 
     Build it with `from_estimator` or `from_explanation`. From the bottom up, each arrow
     starts where the one below it ended; the strongest are on top, and features beyond
-    `max_entries` are the first step.
+    `max_entries` are the first step. Where the explanation has groups, the arrow of a
+    group spans the smaller arrows of its members, which are below it. If features are
+    in more than two groups, one in the other, only features have arrows, and the groups
+    are a tree on the left.
 
     The explanation of a :class:`BreakDown` has steps of its own, which are numbered and
     drawn in their order from the top down; those beyond `max_entries` are the last one.
@@ -96,6 +103,22 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
       feature  shapley_value  start   end
     0  income           -3.0   11.0   8.0
     1     age            1.0   10.0  11.0
+
+    A group is a step that spans the steps of its members:
+
+    >>> explanation = Explanation(
+    ...     [[0.5, 0.25, -1.0]],
+    ...     [3.0],
+    ...     feature_names=["latitude", "longitude", "rooms"],
+    ...     groups={"location": ["latitude", "longitude"]},
+    ... )
+    >>> display = ShapleyWaterfallDisplay.from_explanation(explanation)
+    >>> display.to_frame().fillna("-")
+          group    feature  shapley_value  start   end
+    0         -      rooms          -1.00   3.75  2.75
+    1  location          -           0.75   3.00  3.75
+    2  location   latitude           0.50   3.25  3.75
+    3  location  longitude           0.25   3.00  3.25
     """
 
     def _one_row(self) -> Explanation:
@@ -134,7 +157,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         steps = self._make_steps(explanation, max_entries)
         size = (7.0, row_height(len(steps.names), name_pitch(steps.names)) + 0.3)
         ax = self._take_axes(ax, size)
-        name_rows(ax, steps.names)
+        steps.lines.write_names(ax, steps.names)
         self._draw_steps(ax, steps, step_kw)
         self._connect_steps(ax, steps)
         self.errors_ = self._draw_errors(ax, steps)
@@ -151,29 +174,49 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
 
         Steps of a break-down are in its order, from above; other steps by strength.
         """
-        values = explanation.values[0]
-        if isinstance(explanation, BreakDownExplanation):
-            downwards = True
-            members, remaining = _steps_in_order(explanation, max_entries)
+        if downwards := isinstance(explanation, BreakDownExplanation):
+            lines, names = self._lines_in_order(explanation, max_entries)
         else:
-            downwards = False
-            members, remaining = _steps_by_strength(explanation, max_entries)
-        names = self._entry_texts(members, in_full=True)
+            lines, names = self._lines_by_strength(explanation, max_entries)
+        members = [line.features for line in lines.lines]
+        sizes = np.array([explanation.values[0, list(step)].sum() for step in members])
         if downwards:
-            names = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
+            starts, ends = (each[::-1] for each in _edges(sizes[::-1], lines.depths))
+        else:
+            starts, ends = _edges(sizes, lines.depths)
+        base = explanation.base_values[0]
         errors = _step_errors(explanation, members)
+        return Steps(lines, names, sizes, base + starts, base + ends, errors, downwards)
+
+    def _lines_by_strength(
+        self, explanation: Explanation, max_entries: int | None
+    ) -> tuple[Lines, list[str]]:
+        """Lines of features and groups, the strongest on top, and their names."""
+        entries = group_entries(explanation.groups, explanation.feature_names)
+        (values,) = append_group_sums(explanation.values, entries)
+        lines = grouped_lines(entries, np.abs(values), max_entries)
+        return lines, [
+            line.name(columns=explanation.columns)
+            if line.is_group or len(line.entries) > 1
+            else self._entry_texts([line.features], in_full=True)[0]
+            for line in lines.lines
+        ]
+
+    def _lines_in_order(
+        self, explanation: BreakDownExplanation, max_entries: int | None
+    ) -> tuple[Lines, list[str]]:
+        """Lines of a break-down in its order, and their names."""
+        members, remaining = _steps_in_order(explanation, max_entries)
+        texts = self._entry_texts(members, in_full=True)
+        names = [f"{number}. {text}" for number, text in enumerate(texts, start=1)]
         if remaining:
-            members, errors = [*members, remaining], np.append(errors, np.nan)
+            members = [*members, remaining]
             names.append(others_text(len(remaining), explanation.columns))
-        sizes = np.array([values[list(step)].sum() for step in members])
-        ordered_sizes = sizes if downwards else sizes[::-1]
-        edges = explanation.base_values[0] + np.concatenate(
-            [[0.0], np.cumsum(ordered_sizes)]
-        )
-        starts, ends = edges[:-1], edges[1:]
-        if not downwards:
-            starts, ends = starts[::-1], ends[::-1]
-        return Steps(members, names, sizes, starts, ends, errors, downwards)
+        lines = [
+            Line(tuple(Entry(explanation.feature_names[j], j, ()) for j in step))
+            for step in members
+        ]
+        return Lines(lines, [], False), names
 
     def _draw_steps(self, ax: Axes, steps: Steps, style: Style | None) -> None:
         """Arrows, and the size of each step at its point."""
@@ -188,7 +231,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
         ax.set_xlim(low - margin, high + margin)
         self.ups_, self.downs_ = draw_signed_arrows(
-            ax, starts, ends, steps.positions, STEP_HEIGHT, 0.015 * span, style
+            ax, starts, ends, steps.positions, steps.heights, 0.015 * span, style
         )
         outer_ends = np.where(sizes >= 0, ends + half_widths, ends - half_widths)
         self.labels_ = label_ends(ax, outer_ends, steps.positions, sizes, signed=True)
@@ -221,11 +264,11 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
 
     def _connect_steps(self, ax: Axes, steps: Steps) -> None:
         """Thin lines from each step to the next."""
-        # Upwards, a step ends where the step above it starts; downwards, it starts
-        # where the step above it ends.
+        # Upwards, a step ends where the step above it starts, or the group above it
+        # ends; downwards, it starts where the step above it ends.
         x = steps.starts if steps.downwards else steps.ends
-        low = steps.positions[1:] + STEP_HEIGHT / 2
-        high = steps.positions[:-1] - STEP_HEIGHT / 2
+        half = steps.heights / 2
+        low, high = steps.positions[1:] + half[1:], steps.positions[:-1] - half[:-1]
         ax.vlines(x[1:], low, high, color=shade(ax, 0.45), linewidth=0.8)
 
     def _draw_errors(self, ax: Axes, steps: Steps) -> LineCollection | None:
@@ -267,20 +310,31 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             a step of two), "value" (in the data, where there is one; a tuple for two),
             "shapley_value" (or what the explanation calls its values, as "contribution"
             of a break-down), "start", "end", and "standard_error" where the values are
-            sampled.
+            sampled (missing for several features). Where there are groups, their steps
+            have no feature, and the column "group" is first ("outer / inner" for a
+            group within another).
         """
         explanation = self._one_row()
         steps = self._make_steps(explanation, None)
         table = FeatureReader(explanation).table(range(explanation.values.shape[1]))[0]
-        entries = [tuple(table[list(step)]) for step in steps.members]
         features = np.array(explanation.feature_names, dtype=object)
-        columns = {
-            "feature": [":".join(features[list(step)]) for step in steps.members],
-            "value": [entry[0] if len(entry) == 1 else entry for entry in entries],
+        names, entries = [], []
+        for line in steps.lines.lines:
+            step = list(line.features)
+            names.append(None if line.is_group else ":".join(features[step]))
+            cells = [None] if line.is_group else table[step]
+            entries.append(cells[0] if len(cells) == 1 else tuple(cells))
+        groups = [line.entries[0].group for line in steps.lines.lines]
+        columns: dict[str, Any] = {
+            "group": np.array(groups, dtype=object),
+            "feature": np.array(names, dtype=object),
+            "value": entries,
             self._column: steps.sizes,
             "start": steps.starts,
             "end": steps.ends,
         }
+        if explanation.groups is None:
+            del columns["group"]
         if explanation.data is None:
             del columns["value"]
         if explanation.standard_errors is not None:
@@ -292,7 +346,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
 class Steps:
     """Steps of one row, listed from the top."""
 
-    members: list[tuple[int, ...]]  # features; the remaining ones are the last step
+    lines: Lines
     names: list[str]
     sizes: NDArray[np.float64]
     starts: NDArray[np.float64]
@@ -308,17 +362,31 @@ class Steps:
         return np.arange(len(self.names))[::-1]
 
     @property
+    def heights(self) -> NDArray[np.float64]:
+        """Heights of the arrows."""
+        return STEP_HEIGHT * self.lines.heights
+
+    @property
     def half_widths(self) -> NDArray[np.float64]:
         """Half lengths of the error lines around the steps' ends."""
         return N_ERRORS * np.nan_to_num(self.errors)
 
 
-def _steps_by_strength(
-    explanation: Explanation, max_entries: int | None
-) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
-    """Features of each step, the strongest step first; and the remaining features."""
-    selected, remaining = rank_entries(np.abs(explanation.values[0]), max_entries)
-    return [(j,) for j in selected.tolist()], tuple(remaining.tolist())
+def _edges(
+    sizes: NDArray[np.float64], depths: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Starts and ends of steps, of which the lowest starts at zero.
+
+    A group starts where the lowest step within it starts, and ends where the highest
+    one ends.
+    """
+    starts, ends, edge = np.zeros(len(sizes)), np.zeros(len(sizes)), 0.0
+    for k in range(len(sizes))[::-1]:
+        n_inside = int(np.argmin(np.append(depths[k + 1 :] > depths[k], False)))
+        starts[k] = starts[k + n_inside] if n_inside else edge
+        edge = edge if n_inside else edge + sizes[k]
+        ends[k] = edge
+    return starts, ends
 
 
 def _steps_in_order(
