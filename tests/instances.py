@@ -351,7 +351,7 @@ IMPORTANCE = {
         {"n_permutations": 4, "subsample": 10},
         {"feature_groups": {"g": [0, 3]}, "subsample": 20},
         {"method": "sampling", "n_permutations": 4, "subsample": 10},
-        {"dependence": "auto", "feature_groups": OF_TWO, "subsample": 8},
+        {"dependence": "auto", "feature_groups": {"all": slice(None)}, "subsample": 8},
     ],
 }
 

@@ -28,7 +28,6 @@ from sklearn_interpret._inspectors.attribution import (
 )
 from sklearn_interpret._inspectors.dependence import conditional_game, join_batches
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.progress import shows_progress
@@ -57,7 +56,7 @@ _COST_ADVICE = (
 )
 
 
-def _has_one_level(inspector: Any) -> bool:
+def has_one_level(inspector: Any) -> bool:
     """Whether players join in any order: there are interaction values."""
     return not (
         getattr(inspector, "within_groups", False)
@@ -65,7 +64,6 @@ def _has_one_level(inspector: Any) -> bool:
     )
 
 
-@available_if(_has_one_level)
 @empty_for_no_rows
 @shows_progress
 def interaction_values(self: Any, X: Any) -> NDArray[np.float64]:

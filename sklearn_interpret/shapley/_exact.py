@@ -12,6 +12,7 @@ from sklearn_interpret._inspectors.dependence import (
 )
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
+from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret.shapley import _base
 from sklearn_interpret.shapley._base import (
     AllCoalitions,
@@ -174,7 +175,7 @@ class ExactShapley(BaseCoalitional):
         **DEPENDENCE_CONSTRAINTS,
     }
 
-    interaction_values = _base.interaction_values
+    interaction_values = available_if(_base.has_one_level)(_base.interaction_values)
 
     def _make_attributor(self) -> Attributor:
         hierarchy, n_players = self._nesting.hierarchy, len(self.features_)

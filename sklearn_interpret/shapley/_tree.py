@@ -17,6 +17,7 @@ from sklearn_interpret._inspectors.attribution import Attributions
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
+from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.parallel import LazyRows, batch_rows, slices
@@ -199,7 +200,7 @@ class TreeSHAP(BaseFormulaAttribution):
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
     }
 
-    interaction_values = _base.interaction_values
+    interaction_values = available_if(_base.has_one_level)(_base.interaction_values)
 
     def _make_response(self) -> TreeResponse:
         trees = explained_response(self.estimator_, self.response_method, self.target)

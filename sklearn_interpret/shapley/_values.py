@@ -50,7 +50,7 @@ _BUDGET = 2**10
 
 def _has_interaction_values(inspector: Any) -> bool:
     """Whether the chosen estimator has interaction values."""
-    if inspector.within_groups or inspector.causal_order is not None:
+    if not _base.has_one_level(inspector):
         return False
     algorithm = getattr(inspector, "algorithm_", inspector.algorithm)
     estimator = _ESTIMATORS.get(algorithm)  # None for "auto" before `fit`
