@@ -5,14 +5,14 @@ Groups are a dict of names to lists of features, or to dicts of groups within th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._model.rows.features import feature_index
+from sklearn_interpret._model.rows.features import feature_index, resolve_nested_groups
 
 
 class Entry(NamedTuple):
@@ -61,31 +61,17 @@ def group_entries(groups: dict[str, Any] | None, names: Sequence[Any]) -> list[E
     return [*entries, *(Entry(str(names[j]), j, ()) for j in outside)]
 
 
+def name_members(groups: Any, names: Sequence[str]) -> Any:
+    """Nested groups with names of features in place of positions."""
+    if isinstance(groups, list):
+        return [names[position] for position in groups]
+    return {name: name_members(members, names) for name, members in groups.items()}
+
+
 def checked_groups(groups: Any, names: Sequence[str]) -> dict[str, Any] | None:
     """A copy of nested groups of the named features; None if there are none."""
-    if not isinstance(groups, Mapping | None):
-        raise TypeError(
-            "groups must be a dict of names to features, or to dicts of groups; got "
-            f"{type(groups).__name__}."
-        )
-    listed: set[str] = set()
-
-    def copied(name: Any, content: Any) -> Any:
-        if isinstance(content, Mapping):
-            content = {str(key): copied(key, each) for key, each in content.items()}
-        else:
-            content = [content] if isinstance(content, str) else [*map(str, content)]
-            for feature in content:
-                if feature in listed:
-                    raise ValueError(f"groups has the feature {feature!r} twice.")
-                listed.add(feature)
-        if not content:
-            raise ValueError(f"groups has the empty group {name!r}.")
-        return content
-
-    copy = {str(name): copied(name, each) for name, each in (groups or {}).items()}
-    group_entries(copy, names)  # refuses unknown names
-    return copy or None
+    nested = resolve_nested_groups(groups, list(names), parameter="groups")
+    return name_members(nested, names) or None
 
 
 def append_group_sums(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn_interpret._core.games.hierarchies import Hierarchy
+from sklearn_interpret._inspectors.nested_groups import name_members
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.replacement.correlated_groups import correlated_groups
 from sklearn_interpret._model.rows.features import (
@@ -53,7 +54,7 @@ def nesting_of(inspector: Any, sample: Sample | PartitionedSample) -> Nesting:
     if getattr(inspector, "within_groups", False):
         nested = _nested_groups(inspector.feature_groups, sample)
         _append_group_numbers(paths, nested)
-        groups = _name_columns(nested, names)
+        groups = name_members(nested, names)
     causal_order = getattr(inspector, "causal_order", None)
     if causal_order is not None:
         numbers = _causal_numbers(inspector, sample.rows)
@@ -91,13 +92,6 @@ def _append_group_numbers(paths: list[tuple[int, ...]], groups: Any) -> None:
             paths[column] = (*paths[column], number)
         if isinstance(members, dict):
             _append_group_numbers(paths, members)
-
-
-def _name_columns(groups: Any, names: list[str]) -> Any:
-    """Groups with names of columns in place of positions."""
-    if isinstance(groups, list):
-        return [names[column] for column in groups]
-    return {name: _name_columns(members, names) for name, members in groups.items()}
 
 
 def _causal_numbers(inspector: Any, rows: Rows) -> list[int]:

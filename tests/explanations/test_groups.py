@@ -112,12 +112,12 @@ def test_columns_of_groups_are_united():
         (
             {"g": {"h": ["lat"], "i": ["lat"]}},
             ValueError,
-            "has the feature 'lat' twice",
+            "groups has 'lat' in 'h' and again in 'i'",
         ),
-        ({"g": ["lat", "lat"]}, ValueError, "has the feature 'lat' twice"),
+        ({"g": ["lat", "lat"]}, ValueError, "'lat' in 'g' and again in 'g'"),
         ({"g": []}, ValueError, "the empty group 'g'"),
         ({"g": {"h": {}}}, ValueError, "the empty group 'h'"),
-        ([["lat", "lon"]], TypeError, "groups must be a dict of names.*got list"),
+        ([["lat", "lon"]], TypeError, "groups must be a dict of name.*got list"),
     ],
 )
 def test_what_is_no_group(groups, error, message):

@@ -196,7 +196,7 @@ def test_arrays_by_hand():
     with pytest.raises(ValueError, match=r"shape \(2,\).*2 feature names and 1 groups"):
         ShapleyImportanceDisplay([1.0, 2.0], **arrays).plot()
     arrays["groups"] = {"g": ("a", "a")}
-    with pytest.raises(ValueError, match="'a' twice"):
+    with pytest.raises(ValueError, match="'a' in 'g' and again"):
         ShapleyImportanceDisplay([1.0, 2.0], **arrays).plot()
 
 

@@ -242,10 +242,6 @@ def test_groups_of_correlated_features():
         ({"within_groups": True}, "within_groups=True credits features"),
         ({"feature_groups": "correlation"}, "must be a dict of name to features"),
         (
-            {"feature_groups": {"a": {"b": [0]}, "b": [1]}, "within_groups": True},
-            "two groups named 'b'",
-        ),
-        (
             {"feature_groups": {"a": {"b": [0], "c": [0]}}, "within_groups": True},
             "'x0' in 'b' and again in 'c'",
         ),

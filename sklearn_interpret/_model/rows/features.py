@@ -246,44 +246,44 @@ def columns_in(members: Any) -> Iterator[Any]:
 
 
 def resolve_nested_groups(
-    feature_groups: dict[str, Any] | None, names: list[str], *, named: bool = True
+    feature_groups: dict[str, Any] | None,
+    names: list[str],
+    *,
+    named: bool = True,
+    parameter: str = "feature_groups",
 ) -> dict[str, Any]:
     """Feature groups as a dict of name to list of columns, or to a dict of groups."""
     if feature_groups is None:
         return {}
     if not isinstance(feature_groups, Mapping):
         raise TypeError(
-            "feature_groups must be a dict of name to features; got "
+            f"{parameter} must be a dict of name to features; got "
             f"{type(feature_groups).__name__}."
         )
     group_of_column: dict[int, str] = {}
-    taken: set[str] = set()
 
     def resolve(name: str, members: Any) -> Any:
-        if str(name) in taken:
-            raise ValueError(f"feature_groups has two groups named {name!r}.")
-        taken.add(str(name))
         groups: Any
         if isinstance(members, Mapping):
             groups = {str(inner): resolve(inner, members[inner]) for inner in members}
         else:
             groups = [
-                feature_index(member, names, named=named, parameter="feature_groups")
-                for member in _list_features(members, names, "feature_groups")
+                feature_index(member, names, named=named, parameter=parameter)
+                for member in _list_features(members, names, parameter)
             ]
             for column in groups:
                 if column in group_of_column:
                     raise ValueError(
-                        f"feature_groups has {names[column]!r} in "
+                        f"{parameter} has {names[column]!r} in "
                         f"{group_of_column[column]!r} and again in {name!r}."
                     )
                 group_of_column[column] = name
         columns = list(columns_in(groups))
         if not columns:
-            raise ValueError(f"feature_groups has the empty group {name!r}.")
+            raise ValueError(f"{parameter} has the empty group {name!r}.")
         if named and name in names and names.index(name) not in columns:
             raise ValueError(
-                f"feature_groups has a group named {name!r}, which is the name of a "
+                f"{parameter} has a group named {name!r}, which is the name of a "
                 "feature outside of that group."
             )
         return groups
