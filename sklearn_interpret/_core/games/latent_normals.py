@@ -24,6 +24,8 @@ _SINGULAR = 1e-9
 _N_TERMS = 100
 # Correlations at which the series is tabulated; they are denser near -1 and 1.
 _GRID = np.sin(np.linspace(-np.pi / 2, np.pi / 2, 129))
+# Draws for each variable with which second moments are matched.
+_DRAWS_PER_COLUMN = 4
 # Least probability of an interval: smaller ones would underflow.
 _TINY = 1e-300
 
@@ -100,6 +102,13 @@ def groups_of_rows(flags: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
     yield from np.split(order, np.cumsum(counts)[:-1])
 
 
+def batch_operator(n_draws: int, n_batches: int) -> NDArray[np.float64]:
+    """Matrix (n_batches, n_draws) of the means in batches of subsequent draws."""
+    batch = np.arange(n_draws) * n_batches // n_draws
+    is_member = batch == np.arange(n_batches)[:, None]
+    return is_member / is_member.sum(axis=1, keepdims=True)
+
+
 @dataclass(frozen=True, eq=False)
 class LatentNormals:
     """Joint draws of standard normal variables, and the same draws given some of them.
@@ -110,20 +119,42 @@ class LatentNormals:
         Correlations; they may be singular.
     draws : ndarray of shape (n, p)
         Joint draws, common to all conditions.
+    operator : ndarray of shape (n_batches, n)
+        Maps deviations of a function of the draws from its mean to deviations of its
+        means in batches of draws.
     """
 
     correlation: NDArray[np.float64]
     draws: NDArray[np.float64]
+    operator: NDArray[np.float64]
 
     @classmethod
     def draw(
-        cls, correlation: NDArray[np.float64], n_draws: int, rng: np.random.Generator
+        cls,
+        correlation: NDArray[np.float64],
+        n_draws: int,
+        n_batches: int,
+        rng: np.random.Generator,
     ) -> LatentNormals:
-        """Draw quasi-random points, the first ones along the longest axes."""
-        points = quasi_random_points(n_draws, len(correlation), rng)
+        """Draw quasi-random points, the first ones along the longest axes.
+
+        Points are matched to the moments of the distribution, so that means of linear
+        functions of the variables have no error.
+        """
+        n_columns = len(correlation)
+        points = ndtri(quasi_random_points(n_draws, n_columns, rng))
+        points -= points.mean(axis=0)
+        points /= points.std(axis=0)
+        operator = batch_operator(n_draws, n_batches)
+        if n_draws >= _DRAWS_PER_COLUMN * n_columns:
+            values, axes = np.linalg.eigh(points.T @ points / n_draws)
+            points = points @ (axes / np.sqrt(values)) @ axes.T
+            # Residuals of a regression on the points, which has no error.
+            operator -= (operator @ points) @ points.T / n_draws
+            operator *= np.sqrt(n_draws / (n_draws - n_columns - 1))
         values, axes = np.linalg.eigh(correlation)
         factor = axes[:, ::-1] * np.sqrt(values[::-1].clip(min=0.0))
-        return cls(correlation, ndtri(points) @ factor.T)
+        return cls(correlation, points @ factor.T, operator)
 
     def given(
         self,
@@ -153,7 +184,7 @@ class LatentNormals:
         for group in groups_of_rows(np.hstack([present, is_point])):
             absent, points = ~present[group[0]], is_point[group[0]]
             conditional = _Conditional.on_points(self, points, low[group][:, points])
-            for j in np.flatnonzero(~absent & ~points):
+            for j in np.flatnonzero(~absent & ~points).tolist():
                 ends = low[group, j, None], high[group, j, None]
                 weights[group] *= conditional.truncate(j, *ends)
                 weights[group] /= weights[group].max(axis=1, keepdims=True)

@@ -7,6 +7,7 @@ columns given the present ones is estimated is its `dependence`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
 
 # Ways to draw, by the name that users pass as `dependence`.
-_DRAWS: dict[str, type[ConditionalDraws]] = {
+_DRAWS: dict[str, Callable[..., ConditionalDraws]] = {
     "gaussian": GaussianDraws,
     "copula": CopulaDraws,
     "neighbors": NeighborDraws,
@@ -76,6 +77,8 @@ class ConditionalGame(ResponseGame):
         Whether the link clipped a mean response.
     """
 
+    _draws_name = "draws"
+
     def __init__(
         self,
         response: Response,
@@ -99,10 +102,6 @@ class ConditionalGame(ResponseGame):
     def n_draws(self) -> int:
         """Number of rows that go to the model for a row and a coalition."""
         return self._conditional.n_draws
-
-    def is_clipped(self, means: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Mask (m,) of mean responses that the link clips; batches do not count."""
-        return super().is_clipped(means[:, : means.shape[1] // (1 + self.n_batches)])
 
     def games_of_rows(self, rows: Rows) -> ConditionalRowGames:
         """The games of some rows that are to be explained: one game for each row."""
@@ -136,9 +135,6 @@ class ConditionalRowGames(ResponseRowGames):
     def __init__(self, game: ConditionalGame, rows: Rows) -> None:
         super().__init__(game, rows)
         self._rows, self._located = rows, game._conditional.locate(rows)
-        n_copies = 1 + game.n_batches
-        self.responses = np.tile(self.responses, n_copies)
-        self.predictions = np.tile(self.predictions, n_copies)
 
     def _constant_columns(self) -> NDArray[np.bool_]:
         joint = self._game._first_row.followed_by(self._rows)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.games.latent_normals import (
     LatentNormals,
+    batch_operator,
     groups_of_rows,
     latent_correlation,
 )
@@ -43,8 +44,10 @@ FEWEST_DRAWS = 4
 _CONSTANT = 1e-12
 # Differences of distances that are ties.
 _TIE = 1e-12
-# Effective number of neighbours.
-_EFFECTIVE = 20
+# Widths of the kernel, in distances of the farthest neighbour. Wider ones are for rows
+# whose neighbours count for less than an effective number.
+_WIDTHS = 1.1, 1.5, 4.0
+_LEAST_EFFECTIVE = 10
 
 
 def number_of_batches(n_draws: int) -> int:
@@ -65,8 +68,9 @@ class ConditionalDraws(ABC):
         Number of batches of draws that have means of their own.
     """
 
-    def __init__(self, response: Response, n_draws: int, n_batches: int = 0) -> None:
+    def __init__(self, response: Response, n_draws: int, n_batches: int) -> None:
         self.response, self.n_draws, self.n_batches = response, n_draws, n_batches
+        self._operator = batch_operator(n_draws, n_batches)
         # Memory for each draw of a row, besides its hybrid row.
         self.draw_bytes = 8
 
@@ -112,16 +116,15 @@ class ConditionalDraws(ABC):
         self, responses: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Means of responses (m, n, k) with weights (m, n), of all and by batch."""
-        weighted = responses * weights[..., None]
-        means = [weighted.sum(axis=1) / weights.sum(axis=1)[:, None]]
-        for batch in np.array_split(np.arange(self.n_draws), max(self.n_batches, 1)):
-            if self.n_batches:
-                total = weights[:, batch].sum(axis=1)[:, None]
-                sums = weighted[:, batch].sum(axis=1)
-                means.append(
-                    np.divide(sums, total, out=means[0].copy(), where=total > 0)
-                )
-        return np.hstack(means)
+        weights = weights / weights.sum(axis=1, keepdims=True)
+        means = np.einsum("mn,mnk->mk", weights, responses)
+        # Means of batches, linear in the weighted deviations from the mean.
+        deviations = (responses - means[:, None]) * weights[..., None]
+        batches = means[:, None] + self.n_draws * (self._operator @ deviations)
+        # Means of responses are between these, such as probabilities.
+        ends = responses.min(axis=1)[:, None], responses.max(axis=1)[:, None]
+        batches = np.clip(batches, *ends)
+        return np.concatenate([means[:, None], batches], axis=1).reshape(len(means), -1)
 
 
 class GaussianDraws(ConditionalDraws):
@@ -147,7 +150,8 @@ class GaussianDraws(ConditionalDraws):
         units = np.where(varies, deviations, np.inf) * np.sqrt(moments.weight)
         correlation = moments.products / units / units[:, None]
         np.fill_diagonal(correlation, 1.0)
-        self._latents = LatentNormals.draw(correlation, n_draws, rng)
+        latents = LatentNormals.draw(correlation, n_draws, self.n_batches, rng)
+        self._latents, self._operator = latents, latents.operator
         self.draw_bytes += 32 * rows.n_columns
 
     def locate(self, rows: Rows) -> tuple[Rows, list[NDArray[Any]]]:
@@ -242,7 +246,8 @@ class CopulaDraws(_Donors):
             products.products / products.weight,
             np.stack([column.coefficients for column in self._columns]),
         )
-        self._latents = LatentNormals.draw(correlation, n_draws, rng)
+        latents = LatentNormals.draw(correlation, n_draws, self.n_batches, rng)
+        self._latents, self._operator = latents, latents.operator
 
     def locate(self, rows: Rows) -> tuple[Rows, NDArray[np.float64]]:
         """The rows behind those of fit, and ends (2, m, p) of their intervals."""
@@ -274,22 +279,23 @@ class NeighborDraws(_Donors):
         super().__init__(response, sample, min(n_draws, sample.rows.n_rows), 0)
         self._shares = shares_of(sample.weights)
         self._base_means = self._shares @ plain_responses(response, sample.rows)
-        self._coordinates = self._places(sample.rows)
+        self._places = self._locate(sample.rows)
+        self._is_level = np.array([column.is_level for column in self._columns])
         # Ties are broken by chance, and in the same way for all coalitions.
-        self._priority = rng.permutation(sample.rows.n_rows) * _TIE
+        self._priority = (1 + rng.permutation(sample.rows.n_rows)) * _TIE
         self.draw_bytes += 24 * sample.rows.n_rows // self.n_draws
 
     def base_means(self, row: Rows) -> NDArray[np.float64]:
         """Mean response (k,) to all rows of fit, none of which is nearer."""
         return self._base_means
 
-    def _places(self, rows: Rows) -> NDArray[np.float64]:
+    def _locate(self, rows: Rows) -> NDArray[np.float64]:
         """Coordinates (m, p): scores of numbers, codes of levels, NaN if missing."""
         return np.stack([column.coordinates(rows) for column in self._columns], axis=1)
 
     def locate(self, rows: Rows) -> tuple[Rows, NDArray[np.float64]]:
         """The rows behind those of fit, and their coordinates."""
-        return self._rows.followed_by(rows), self._places(rows)
+        return self._rows.followed_by(rows), self._locate(rows)
 
     def hybrid_rows(
         self,
@@ -301,43 +307,35 @@ class NeighborDraws(_Donors):
         joint, places = located
         nearest = np.empty((len(index), self.n_draws), dtype=np.intp)
         weights = np.empty(nearest.shape)
-        is_level = np.array([column.is_level for column in self._columns])
         for group in groups_of_rows(present):
             columns = present[group[0]]
-            distances = gower_distances(
+            squares = gower_distances(
                 places[index[group]][:, columns],
-                self._coordinates[:, columns],
-                is_level[columns],
+                self._places[:, columns],
+                self._is_level[columns],
+                squared=True,
             )
-            distances += self._priority
-            closest = np.argpartition(distances, self.n_draws - 1, axis=1)
+            squares += self._priority
+            closest = np.argpartition(squares, self.n_draws - 1, axis=1)
             nearest[group] = closest[:, : self.n_draws]
-            weights[group] = kernel_weights(
-                np.take_along_axis(distances, nearest[group], axis=1),
-                self._shares[nearest[group]],
-            )
+            squares = np.take_along_axis(squares, nearest[group], axis=1)
+            weights[group] = _kernel_weights(squares, self._shares[nearest[group]])
         absent = np.flatnonzero(~present.all(axis=0)).tolist()
         donors = dict.fromkeys(absent, nearest)
         return self._mix(joint, index, present, donors), weights
 
 
-def kernel_weights(
-    distances: NDArray[np.float64], shares: NDArray[np.float64]
+def _kernel_weights(
+    squares: NDArray[np.float64], shares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Weights (m, n) of neighbours, by a normal kernel.
-
-    Its width gives an effective number of `_EFFECTIVE` rows, or as many as there are.
-    """
-    squares = (distances - distances.min(axis=1, keepdims=True)) ** 2
-    low, high = np.full((2, len(squares), 1), -40.0)
-    high[:] = 20.0
-    scale = squares.mean(axis=1, keepdims=True) + _CONSTANT
-    for _ in range(40):  # bisection of the logarithm of the width
-        middle = (low + high) / 2
-        weights = shares * np.exp(-squares / scale * np.exp(-middle))
+    """Weights (m, n) of neighbours, from squared distances and shares of the weight."""
+    distances, weights = np.sqrt(squares), shares.copy()
+    is_few = np.ones(len(shares), dtype=bool)
+    for width in _WIDTHS:
+        scaled = distances[is_few] / (width * distances[is_few].max(axis=1)[:, None])
+        weights[is_few] = shares[is_few] * (1 - scaled**3) ** 3
         effective = weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1)
-        is_enough = effective[:, None] >= _EFFECTIVE
-        low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
+        is_few = effective < _LEAST_EFFECTIVE
     return weights
 
 

@@ -23,8 +23,15 @@ if TYPE_CHECKING:
 
 # Most coalitions whose regressions are kept: as many as ten players have.
 _MOST_FITS = 1024
-# The default regressor.
-_BOOSTING = {"early_stopping": False, "random_state": 0}
+# The default regressor: of boosted and averaged trees, splines and support vectors, it
+# had the least or nearly the least error on tables of 1000 rows.
+_BOOSTING = {
+    "max_iter": 60,
+    "max_leaf_nodes": 6,
+    "max_bins": 64,
+    "early_stopping": False,
+    "random_state": 0,
+}
 
 
 class ConditionalRegressions:

@@ -84,16 +84,25 @@ class ColumnScores(PlainState):
         """Whether the column has levels that are no numbers."""
         return self._ranks is not None
 
-    def coordinates(self, rows: Rows) -> NDArray[np.float64]:
-        """Scores of numbers, codes of levels; NaN where missing."""
-        numbers = self._numbers(rows)
-        if self.is_level:
-            return numbers
+    def _shares_below(
+        self, numbers: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Shares of the weight below numbers, and up to them; the points between."""
         low = self._below[np.searchsorted(self._values, numbers, side="left")]
         high = self._below[np.searchsorted(self._values, numbers, side="right")]
         extremes = self._below[1] / 2, (1 + self._below[-2]) / 2
-        point = ndtri(np.clip((low + high) / 2, *extremes))
-        return np.where(np.isneginf(numbers), np.nan, point)
+        return low, high, ndtri(np.clip((low + high) / 2, *extremes))
+
+    def coordinates(self, rows: Rows) -> NDArray[np.float64]:
+        """Points of numbers, codes of levels; NaN where missing.
+
+        The mean squared difference of two random numbers is one, as of two levels.
+        """
+        numbers = self._numbers(rows)
+        if self.is_level:
+            return numbers
+        _, _, points = self._shares_below(numbers)
+        return np.where(np.isneginf(numbers), np.nan, points / np.sqrt(2))
 
     def intervals(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends (n_rows,) of the intervals of any rows; equal ones for points.
@@ -102,17 +111,14 @@ class ColumnScores(PlainState):
         interval of a level that was not seen is the whole line.
         """
         numbers = self._numbers(rows)
-        low = self._below[np.searchsorted(self._values, numbers, side="left")]
-        high = self._below[np.searchsorted(self._values, numbers, side="right")]
-        extremes = self._below[1] / 2, (1 + self._below[-2]) / 2
-        point = ndtri(np.clip((low + high) / 2, *extremes))
+        low, high, points = self._shares_below(numbers)
         is_new = np.isnan(numbers) | (
             np.isneginf(numbers) & (self._values[0] > -np.inf)
         )
-        is_narrow = (high - low <= _NARROW) & ~is_new
+        is_point = (high - low <= _NARROW) & ~is_new
         low, high = np.where(is_new, 0.0, low), np.where(is_new, 1.0, high)
-        ends = np.where(is_narrow, point, ndtri([low, high]))
-        return ends[0], ends[1]
+        low, high = np.where(is_point, points, ndtri([low, high]))
+        return low, high
 
 
 def score_columns(rows: Rows, weights: NDArray[np.float64]) -> list[ColumnScores]:
@@ -131,8 +137,8 @@ def score_columns(rows: Rows, weights: NDArray[np.float64]) -> list[ColumnScores
         for j, order in enumerate(orders)
     ]
     scores = [c.scores for c, n in zip(columns, nominal, strict=True) if not n]
-    for j in np.flatnonzero(nominal) if scores else ():
-        order = orders[j]
+    for j in np.flatnonzero(nominal).tolist() if scores else ():
+        order = orders[j] or []
         ranks = _order_by_means(rows.encode([j])[0], np.stack(scores, axis=1), weights)
         columns[j] = ColumnScores(rows, j, weights, [order[k] for k in ranks])
     return columns
