@@ -133,8 +133,8 @@ class ConditionalRowGames(ResponseRowGames):
     _game: ConditionalGame
 
     def __init__(self, game: ConditionalGame, rows: Rows) -> None:
-        super().__init__(game, rows)
         self._rows, self._located = rows, game._conditional.locate(rows)
+        super().__init__(game, rows)
 
     def _constant_columns(self) -> NDArray[np.bool_]:
         joint = self._game._first_row.followed_by(self._rows)
