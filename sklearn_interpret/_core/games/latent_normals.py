@@ -17,6 +17,8 @@ from scipy.special import ndtr, ndtri
 
 from sklearn_interpret._core.local.masks import quasi_random_points
 
+_Floats = NDArray[np.float64]
+
 # Smaller eigenvalues and variances of standardised columns are rounding errors.
 _SINGULAR = 1e-9
 # Terms of Mehler's series: with 100, correlations of latents up to .95 are exact to
@@ -30,9 +32,7 @@ _DRAWS_PER_COLUMN = 4
 _TINY = 1e-300
 
 
-def level_scores(
-    cuts: NDArray[np.float64], shares: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def level_scores(cuts: _Floats, shares: _Floats) -> tuple[_Floats, _Floats]:
     """Means of a normal variable within levels, and their Hermite coefficients.
 
     Parameters
@@ -62,9 +62,7 @@ def level_scores(
     return scores, coefficients
 
 
-def latent_correlation(
-    products: NDArray[np.float64], coefficients: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def latent_correlation(products: _Floats, coefficients: _Floats) -> _Floats:
     r"""Correlation matrix (p, p) of latents, from mean products (p, p) of scores.
 
     By Mehler's formula the mean product of two columns' scores is
@@ -84,7 +82,7 @@ def latent_correlation(
     return nearest_correlation((correlation + correlation.T) / 2)
 
 
-def nearest_correlation(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def nearest_correlation(matrix: _Floats) -> _Floats:
     """A symmetric matrix (p, p) without negative eigenvalues, of unit diagonal."""
     values, axes = np.linalg.eigh(matrix)
     if values[0] < 0:
@@ -102,7 +100,7 @@ def groups_of_rows(flags: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
     yield from np.split(order, np.cumsum(counts)[:-1])
 
 
-def batch_operator(n_draws: int, n_batches: int) -> NDArray[np.float64]:
+def batch_operator(n_draws: int, n_batches: int) -> _Floats:
     """Matrix (n_batches, n_draws) of the means in batches of subsequent draws."""
     batch = np.arange(n_draws) * n_batches // n_draws
     is_member = batch == np.arange(n_batches)[:, None]
@@ -124,14 +122,14 @@ class LatentNormals:
         means in batches of draws.
     """
 
-    correlation: NDArray[np.float64]
-    draws: NDArray[np.float64]
-    operator: NDArray[np.float64]
+    correlation: _Floats
+    draws: _Floats
+    operator: _Floats
 
     @classmethod
     def draw(
         cls,
-        correlation: NDArray[np.float64],
+        correlation: _Floats,
         n_draws: int,
         n_batches: int,
         rng: np.random.Generator,
@@ -157,11 +155,8 @@ class LatentNormals:
         return cls(correlation, points @ factor.T, operator)
 
     def given(
-        self,
-        present: NDArray[np.bool_],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, present: NDArray[np.bool_], low: _Floats, high: _Floats
+    ) -> tuple[_Floats, _Floats]:
         """Draws given intervals of some variables; they are points where low == high.
 
         Parameters
@@ -197,16 +192,13 @@ class LatentNormals:
 class _Conditional:
     """Variables given those that are known so far: m means, and n common residuals."""
 
-    means: NDArray[np.float64]  # (m, 1 or n, p)
-    residuals: NDArray[np.float64]  # (n, p)
-    covariance: NDArray[np.float64]  # (p, p), of the residuals
+    means: _Floats  # (m, 1 or n, p)
+    residuals: _Floats  # (n, p)
+    covariance: _Floats  # (p, p), of the residuals
 
     @classmethod
     def on_points(
-        cls,
-        latents: LatentNormals,
-        points: NDArray[np.bool_],
-        values: NDArray[np.float64],
+        cls, latents: LatentNormals, points: NDArray[np.bool_], values: _Floats
     ) -> _Conditional:
         """Given `values` (m, n_points) of the variables in the mask `points`."""
         correlation, draws = latents.correlation, latents.draws
@@ -219,9 +211,7 @@ class _Conditional:
         covariance = correlation - coefficients @ correlation[points]
         return cls(means[:, None], residuals, covariance)
 
-    def truncate(
-        self, j: int, low: NDArray[np.float64], high: NDArray[np.float64]
-    ) -> NDArray[np.float64] | float:
+    def truncate(self, j: int, low: _Floats, high: _Floats) -> _Floats | float:
         """Draw variable j in intervals (m, 1); return the intervals' probabilities."""
         variance = self.covariance[j, j]
         if variance < _SINGULAR:  # determined by variables that are known
@@ -238,8 +228,8 @@ class _Conditional:
 
 
 def _truncated_normal(
-    low: NDArray[np.float64], high: NDArray[np.float64], draws: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    low: _Floats, high: _Floats, draws: _Floats
+) -> tuple[_Floats, _Floats]:
     """Normal draws mapped into intervals, and the probabilities of the intervals."""
     # Intervals above zero are reflected: probabilities near one would lose digits.
     sign = np.where(low > 0, -1.0, 1.0)

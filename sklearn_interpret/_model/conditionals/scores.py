@@ -41,10 +41,8 @@ class ColumnScores(PlainState):
 
     Attributes
     ----------
-    first : ndarray of shape (n_levels,)
-        The first row with each level.
-    cuts : ndarray of shape (n_levels - 1,)
-        Points between the levels.
+    is_level : bool
+        Whether the column has levels that are no numbers.
     scores : ndarray of shape (n_rows,)
         Mean of the normal variable in the level of each row.
     coefficients : ndarray of shape (n_terms,)
@@ -58,16 +56,16 @@ class ColumnScores(PlainState):
         weights: NDArray[np.float64],
         order: list[Hashable] | None,
     ) -> None:
-        self._column = j
+        self._column, self.is_level = j, order is not None
         self._ranks = None if order is None else {v: k for k, v in enumerate(order)}
-        self._values, self.first, level = np.unique(
+        self._values, self._first, level = np.unique(
             self._numbers(rows), return_index=True, return_inverse=True
         )
         shares = shares_of(np.bincount(level, weights).astype(np.float64))
         cumulated = np.cumsum(shares)[:-1]
         self._below = np.concatenate([[0.0], cumulated, [1.0]])
-        self.cuts = ndtri(cumulated)
-        scores, self.coefficients = level_scores(self.cuts, shares)
+        self._cuts = ndtri(cumulated)
+        scores, self.coefficients = level_scores(self._cuts, shares)
         self.scores = scores[level]
 
     def _numbers(self, rows: Rows) -> NDArray[np.float64]:
@@ -79,10 +77,9 @@ class ColumnScores(PlainState):
         ranks = [self._ranks.get(label_key(label), np.nan) for label in labels]
         return np.array(ranks, dtype=np.float64)[codes]
 
-    @property
-    def is_level(self) -> bool:
-        """Whether the column has levels that are no numbers."""
-        return self._ranks is not None
+    def donors(self, points: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Rows with the levels in which points of the normal variable are."""
+        return self._first[np.searchsorted(self._cuts, points)]
 
     def _shares_below(
         self, numbers: NDArray[np.float64]

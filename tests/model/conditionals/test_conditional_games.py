@@ -207,9 +207,9 @@ def test_gaussian_refuses_what_is_no_number():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"number": np.arange(6.0), "other": list("abcabc")})
     columns = {
-        "values of dtype": X["other"],
-        "values of dtype category": X["other"].astype("category"),
-        "dates": pandas.Series(pandas.date_range("2024-01-01", periods=6)),
+        "the dtype": X["other"],
+        "the dtype category": X["other"].astype("category"),
+        "the dtype datetime": pandas.Series(pandas.date_range("2024-01-01", periods=6)),
         "missing values": pandas.Series([1, np.nan, 2, 3, 4, 5]),
     }
     for message, column in columns.items():
@@ -462,7 +462,7 @@ def test_regressions_are_kept_up_to_a_number(monkeypatch):
     X = np.random.default_rng(0).normal(size=(30, 3))
     game = make_game(X, lambda a, b, c: a + b, LinearRegression())
     first, _ = values_of(game, X[:2], all_coalitions(3))
-    assert len(game._conditional._fits) == 2
+    assert len(game.conditional._models) == 2
     again, _ = values_of(game, X[:2], all_coalitions(3))
     assert_allclose(first, again)
 
@@ -504,7 +504,9 @@ def test_sampler():
     def too_few(X, columns, n_draws):
         return sampler(X, columns, n_draws)[1:]
 
-    with pytest.raises(ValueError, match=r"dependence must return .*\(200, 3\).*199"):
+    with pytest.raises(
+        ValueError, match=r"dependence must return 200 rows .*\(199, 3\)"
+    ):
         make_game(X, lambda a, b, c: a, too_few, draws=200)
 
     def failing(X, columns, n_draws):
