@@ -17,6 +17,8 @@ from scipy.special import ndtr, ndtri
 
 from sklearn_interpret._core.local.masks import quasi_random_points
 
+_Floats = NDArray[np.float64]
+
 # Smaller eigenvalues and variances of standardised columns are rounding errors.
 _SINGULAR = 1e-9
 # Terms of Mehler's series: with 100, correlations of latents up to .95 are exact to
@@ -24,13 +26,13 @@ _SINGULAR = 1e-9
 _N_TERMS = 100
 # Correlations at which the series is tabulated; they are denser near -1 and 1.
 _GRID = np.sin(np.linspace(-np.pi / 2, np.pi / 2, 129))
+# Draws for each variable with which second moments are matched.
+_DRAWS_PER_COLUMN = 4
 # Least probability of an interval: smaller ones would underflow.
 _TINY = 1e-300
 
 
-def level_scores(
-    cuts: NDArray[np.float64], shares: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def level_scores(cuts: _Floats, shares: _Floats) -> tuple[_Floats, _Floats]:
     """Means of a normal variable within levels, and their Hermite coefficients.
 
     Parameters
@@ -60,9 +62,7 @@ def level_scores(
     return scores, coefficients
 
 
-def latent_correlation(
-    products: NDArray[np.float64], coefficients: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def latent_correlation(products: _Floats, coefficients: _Floats) -> _Floats:
     r"""Correlation matrix (p, p) of latents, from mean products (p, p) of scores.
 
     By Mehler's formula the mean product of two columns' scores is
@@ -82,7 +82,7 @@ def latent_correlation(
     return nearest_correlation((correlation + correlation.T) / 2)
 
 
-def nearest_correlation(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def nearest_correlation(matrix: _Floats) -> _Floats:
     """A symmetric matrix (p, p) without negative eigenvalues, of unit diagonal."""
     values, axes = np.linalg.eigh(matrix)
     if values[0] < 0:
@@ -100,6 +100,13 @@ def groups_of_rows(flags: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
     yield from np.split(order, np.cumsum(counts)[:-1])
 
 
+def batch_operator(n_draws: int, n_batches: int) -> _Floats:
+    """Matrix (n_batches, n_draws) of the means in batches of subsequent draws."""
+    batch = np.arange(n_draws) * n_batches // n_draws
+    is_member = batch == np.arange(n_batches)[:, None]
+    return is_member / is_member.sum(axis=1, keepdims=True)
+
+
 @dataclass(frozen=True, eq=False)
 class LatentNormals:
     """Joint draws of standard normal variables, and the same draws given some of them.
@@ -110,27 +117,46 @@ class LatentNormals:
         Correlations; they may be singular.
     draws : ndarray of shape (n, p)
         Joint draws, common to all conditions.
+    operator : ndarray of shape (n_batches, n)
+        Maps deviations of a function of the draws from its mean to deviations of its
+        means in batches of draws.
     """
 
-    correlation: NDArray[np.float64]
-    draws: NDArray[np.float64]
+    correlation: _Floats
+    draws: _Floats
+    operator: _Floats
 
     @classmethod
     def draw(
-        cls, correlation: NDArray[np.float64], n_draws: int, rng: np.random.Generator
+        cls,
+        correlation: _Floats,
+        n_draws: int,
+        n_batches: int,
+        rng: np.random.Generator,
     ) -> LatentNormals:
-        """Draw quasi-random points, the first ones along the longest axes."""
-        points = quasi_random_points(n_draws, len(correlation), rng)
+        """Draw quasi-random points, the first ones along the longest axes.
+
+        Points are matched to the moments of the distribution, so that means of linear
+        functions of the variables have no error.
+        """
+        n_columns = len(correlation)
+        points = ndtri(quasi_random_points(n_draws, n_columns, rng))
+        points -= points.mean(axis=0)
+        points /= points.std(axis=0)
+        operator = batch_operator(n_draws, n_batches)
+        if n_draws >= _DRAWS_PER_COLUMN * n_columns:
+            values, axes = np.linalg.eigh(points.T @ points / n_draws)
+            points = points @ (axes / np.sqrt(values)) @ axes.T
+            # Residuals of a regression on the points, which has no error.
+            operator -= (operator @ points) @ points.T / n_draws
+            operator *= np.sqrt(n_draws / (n_draws - n_columns - 1))
         values, axes = np.linalg.eigh(correlation)
         factor = axes[:, ::-1] * np.sqrt(values[::-1].clip(min=0.0))
-        return cls(correlation, ndtri(points) @ factor.T)
+        return cls(correlation, points @ factor.T, operator)
 
     def given(
-        self,
-        present: NDArray[np.bool_],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, present: NDArray[np.bool_], low: _Floats, high: _Floats
+    ) -> tuple[_Floats, _Floats]:
         """Draws given intervals of some variables; they are points where low == high.
 
         Parameters
@@ -153,7 +179,7 @@ class LatentNormals:
         for group in groups_of_rows(np.hstack([present, is_point])):
             absent, points = ~present[group[0]], is_point[group[0]]
             conditional = _Conditional.on_points(self, points, low[group][:, points])
-            for j in np.flatnonzero(~absent & ~points):
+            for j in np.flatnonzero(~absent & ~points).tolist():
                 ends = low[group, j, None], high[group, j, None]
                 weights[group] *= conditional.truncate(j, *ends)
                 weights[group] /= weights[group].max(axis=1, keepdims=True)
@@ -166,16 +192,13 @@ class LatentNormals:
 class _Conditional:
     """Variables given those that are known so far: m means, and n common residuals."""
 
-    means: NDArray[np.float64]  # (m, 1 or n, p)
-    residuals: NDArray[np.float64]  # (n, p)
-    covariance: NDArray[np.float64]  # (p, p), of the residuals
+    means: _Floats  # (m, 1 or n, p)
+    residuals: _Floats  # (n, p)
+    covariance: _Floats  # (p, p), of the residuals
 
     @classmethod
     def on_points(
-        cls,
-        latents: LatentNormals,
-        points: NDArray[np.bool_],
-        values: NDArray[np.float64],
+        cls, latents: LatentNormals, points: NDArray[np.bool_], values: _Floats
     ) -> _Conditional:
         """Given `values` (m, n_points) of the variables in the mask `points`."""
         correlation, draws = latents.correlation, latents.draws
@@ -188,9 +211,7 @@ class _Conditional:
         covariance = correlation - coefficients @ correlation[points]
         return cls(means[:, None], residuals, covariance)
 
-    def truncate(
-        self, j: int, low: NDArray[np.float64], high: NDArray[np.float64]
-    ) -> NDArray[np.float64] | float:
+    def truncate(self, j: int, low: _Floats, high: _Floats) -> _Floats | float:
         """Draw variable j in intervals (m, 1); return the intervals' probabilities."""
         variance = self.covariance[j, j]
         if variance < _SINGULAR:  # determined by variables that are known
@@ -207,8 +228,8 @@ class _Conditional:
 
 
 def _truncated_normal(
-    low: NDArray[np.float64], high: NDArray[np.float64], draws: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    low: _Floats, high: _Floats, draws: _Floats
+) -> tuple[_Floats, _Floats]:
     """Normal draws mapped into intervals, and the probabilities of the intervals."""
     # Intervals above zero are reflected: probabilities near one would lose digits.
     sign = np.where(low > 0, -1.0, 1.0)

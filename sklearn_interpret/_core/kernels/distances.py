@@ -27,19 +27,25 @@ def squared_distances(
 
 
 def gower_distances(
-    A: NDArray[np.float64], B: NDArray[np.float64], categorical: NDArray[np.bool_]
+    A: NDArray[np.float64],
+    B: NDArray[np.float64],
+    categorical: NDArray[np.bool_],
+    *,
+    squared: bool = False,
 ) -> NDArray[np.float64]:
     """Gower's distances of encoded rows (m, d) and (n, d): (m, n).
 
-    The distance is the mean over the columns of the differences. Numbers come in units
-    of their range; categories differ by 0 or 1. NaN differs by one from all but NaN.
+    The distance is the mean over the columns of the differences, or of their squares.
+    Numbers come in units of their range; categories differ by 0 or 1. NaN differs by
+    one from all but NaN.
     """
     has_missing = np.any(np.isnan(A), axis=0) | np.any(np.isnan(B), axis=0)
     is_plain = ~categorical & ~has_missing  # numbers without missing values
-    total = cdist(A[:, is_plain], B[:, is_plain], "cityblock")
+    metric = "sqeuclidean" if squared else "cityblock"
+    total = cdist(A[:, is_plain], B[:, is_plain], metric)
     for j in np.flatnonzero(~is_plain):
         a, b = A[:, j, None], B[:, j]
-        differences = a != b if categorical[j] else np.abs(a - b)
+        differences = a != b if categorical[j] else np.abs(a - b) ** (1 + squared)
         if has_missing[j]:
             a_missing, b_missing = np.isnan(a), np.isnan(b)
             differences = np.where(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.games.latent_normals import groups_of_rows
 from sklearn_interpret._model.conditionals.draws import (
     FEWEST_DRAWS,
     CopulaDraws,
@@ -27,18 +26,19 @@ from sklearn_interpret._model.replacement.response_games import (
 )
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.conditionals.draws import ConditionalDraws
+    from sklearn_interpret._model.conditionals.draws import ConditionalMeans
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-# Ways to draw, by the name that users pass as `dependence`.
-_DRAWS: dict[str, type[ConditionalDraws]] = {
+# Estimators by the name that users pass as `dependence`.
+_KINDS: dict[str, type[ConditionalMeans]] = {
     "gaussian": GaussianDraws,
     "copula": CopulaDraws,
     "neighbors": NeighborDraws,
+    "regression": ConditionalRegressions,
 }
-DEPENDENCES = {*_DRAWS, "regression"}
+DEPENDENCES = set(_KINDS)
 
 
 class ConditionalGame(ResponseGame):
@@ -76,6 +76,8 @@ class ConditionalGame(ResponseGame):
         Whether the link clipped a mean response.
     """
 
+    _draws_name = "draws"
+
     def __init__(
         self,
         response: Response,
@@ -87,45 +89,31 @@ class ConditionalGame(ResponseGame):
         seed: int = 0,
     ) -> None:
         super().__init__(response, sample.rows, players, link)
-        self._conditional = _make_conditional(response, sample, draws, dependence, seed)
-        self.n_batches = self._conditional.n_batches
-        first = sample.rows.take([0])
-        constant = sample.rows.followed_by(first).equals_first_rows(sample.rows.n_rows)
-        self._first_row, self._is_constant = first, constant[0]
-        self.base_means = self._conditional.base_means(first)
+        kind = _KINDS.get(dependence) if isinstance(dependence, str) else None
+        if kind is None:
+            is_regressor = hasattr(dependence, "fit")
+            kind = ConditionalRegressions if is_regressor else SamplerDraws
+        if draws < FEWEST_DRAWS and kind is not ConditionalRegressions:
+            raise ValueError(
+                f"subsample has {draws} draws, and conditional values take at least "
+                f"{FEWEST_DRAWS}."
+            )
+        self.conditional = kind(response, sample, draws, dependence, seed)
+        self.n_batches = self.conditional.n_batches
+        self.first_row = sample.rows.take([0])
+        joint = sample.rows.followed_by(self.first_row)
+        self.is_constant = joint.equals_first_rows(sample.rows.n_rows)[0]
+        self.base_means = self.conditional.base_means()
         self._set_base_values(self.base_means)
 
     @property
     def n_draws(self) -> int:
         """Number of rows that go to the model for a row and a coalition."""
-        return self._conditional.n_draws
-
-    def is_clipped(self, means: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Mask (m,) of mean responses that the link clips; batches do not count."""
-        return super().is_clipped(means[:, : means.shape[1] // (1 + self.n_batches)])
+        return self.conditional.n_draws
 
     def games_of_rows(self, rows: Rows) -> ConditionalRowGames:
         """The games of some rows that are to be explained: one game for each row."""
         return ConditionalRowGames(self, rows)
-
-
-def _make_conditional(
-    response: Response, sample: Sample, draws: int, dependence: Any, seed: int
-) -> Any:
-    """The estimator of conditional means of a `dependence`."""
-    if dependence == "regression":
-        return ConditionalRegressions(response, sample)
-    if hasattr(dependence, "fit"):
-        return ConditionalRegressions(response, sample, dependence)
-    if draws < FEWEST_DRAWS:
-        raise ValueError(
-            f"subsample has {draws} draws, and conditional values take at least "
-            f"{FEWEST_DRAWS}."
-        )
-    if callable(dependence):
-        return SamplerDraws(response, sample, draws, dependence)
-    rng = np.random.default_rng(seed)
-    return _DRAWS[dependence](response, sample, draws, rng)
 
 
 class ConditionalRowGames(ResponseRowGames):
@@ -134,15 +122,12 @@ class ConditionalRowGames(ResponseRowGames):
     _game: ConditionalGame
 
     def __init__(self, game: ConditionalGame, rows: Rows) -> None:
+        self._rows, self._located = rows, game.conditional.locate(rows)
         super().__init__(game, rows)
-        self._rows, self._located = rows, game._conditional.locate(rows)
-        n_copies = 1 + game.n_batches
-        self.responses = np.tile(self.responses, n_copies)
-        self.predictions = np.tile(self.predictions, n_copies)
 
     def _constant_columns(self) -> NDArray[np.bool_]:
-        joint = self._game._first_row.followed_by(self._rows)
-        return joint.equals_first_rows(1) & self._game._is_constant
+        joint = self._game.first_row.followed_by(self._rows)
+        return joint.equals_first_rows(1) & self._game.is_constant
 
     def mean_responses(
         self, index: NDArray[np.intp], coalitions: NDArray[np.bool_]
@@ -151,16 +136,11 @@ class ConditionalRowGames(ResponseRowGames):
         game = self._game
         means, present = self.responses[index], game.columns(coalitions)
         means[~present.any(axis=1)] = game.base_means
-        is_open = present.any(axis=1) & ~present.all(axis=1)
-        open_positions = np.flatnonzero(is_open)
-        if not len(open_positions):
-            return means
-        # Rows with the same coalition side by side, as they are drawn together.
-        groups = groups_of_rows(present[open_positions])
-        order = open_positions[np.concatenate(list(groups))]
-        means[order] = game._conditional.means(
-            self._rows, self._located, index[order], present[order]
-        )
+        mixed = np.flatnonzero(present.any(axis=1) & ~present.all(axis=1))
+        if len(mixed):
+            means[mixed] = game.conditional.means(
+                self._located, index[mixed], present[mixed]
+            )
         return means
 
 

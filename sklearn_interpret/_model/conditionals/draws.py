@@ -1,4 +1,4 @@
-"""Draws of absent columns given the present ones, and mean responses to them.
+"""Mean responses given the present columns, from draws of the absent ones.
 
 Each class draws in its own way. A table of hybrid rows, which have the present columns
 of the explained rows and absent columns as drawn, goes to the model.
@@ -6,9 +6,7 @@ of the explained rows and absent columns as drawn, goes to the model.
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.games.latent_normals import (
     LatentNormals,
+    batch_operator,
     groups_of_rows,
     latent_correlation,
 )
@@ -27,6 +26,7 @@ from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import round_to_dtype
+from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret._model.rows.validation import call_parameter
 
 if TYPE_CHECKING:
@@ -34,190 +34,198 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-# Batches of draws, whose spread is the error of the draws: more make the error more
-# certain, and less exact, as the draws of a small batch are less even.
+_Floats = NDArray[np.float64]
+_Index = NDArray[np.intp]
+_Mask = NDArray[np.bool_]
+
+# Most batches of draws, whose spread is the error of the draws: with ten, the factor of
+# Student's distribution is near one. Batches have at least two draws.
 _MOST_BATCHES = 10
-# Fewest draws: two batches of two.
+# Two batches of two.
 FEWEST_DRAWS = 4
-# Least share of the largest value that a standard deviation has: less is rounding.
+# Standard deviations below this share of the largest value are rounding errors.
 _CONSTANT = 1e-12
-# Differences of distances that are ties.
+# Differences of squared distances that are ties.
 _TIE = 1e-12
-# Effective number of neighbours.
-_EFFECTIVE = 20
+# Widths of the kernel, in distances of the farthest neighbour. A wider one is taken if
+# the effective number of neighbours is less than the least.
+_WIDTHS = 1.1, 1.5, 4.0
+_LEAST_EFFECTIVE = 10
 
 
-def number_of_batches(n_draws: int) -> int:
-    """Number of batches of draws, each with at least two."""
-    return min(_MOST_BATCHES, n_draws // 2)
-
-
-class ConditionalDraws(ABC):
-    """Mean responses to draws of absent columns.
+class ConditionalMeans(PlainState, ABC):
+    """Mean responses given some columns, estimated from the rows of fit.
 
     Parameters
     ----------
     response : Response
         The model.
+    sample : Sample
+        The rows of fit.
     n_draws : int
         Number of draws for each row and coalition.
-    n_batches : int
-        Number of batches of draws that have means of their own.
+    dependence : object
+        The user's parameter.
+    seed : int
+        Seed of the draws.
     """
 
-    def __init__(self, response: Response, n_draws: int, n_batches: int = 0) -> None:
-        self.response, self.n_draws, self.n_batches = response, n_draws, n_batches
-        # Memory for each draw of a row, besides its hybrid row.
-        self.draw_bytes = 8
-
-    @abstractmethod
-    def locate(self, rows: Rows) -> Any:
-        """What `hybrid_rows` has to know about rows that are explained."""
-
-    @abstractmethod
-    def hybrid_rows(
-        self, located: Any, index: NDArray[np.intp], present: NDArray[np.bool_]
-    ) -> tuple[Any, NDArray[np.float64]]:
-        """Native hybrid rows of m rows at `index` with columns `present`.
-
-        The n draws of a row follow each other; they have weights (m, n).
-        """
-
-    def means(
-        self,
-        rows: Rows,
-        located: Any,
-        index: NDArray[np.intp],
-        present: NDArray[np.bool_],
-    ) -> NDArray[np.float64]:
-        """Mean responses (m, k (1 + n_batches)): of all draws, then of each batch."""
-        step = max(1, batch_rows(rows.row_bytes + self.draw_bytes) // self.n_draws)
-        means = []
-        for batch in with_progress(list(self.batches(present, step))):
-            X, weights = self.hybrid_rows(located, index[batch], present[batch])
-            responses = self.response(X).reshape(*weights.shape, -1)
-            means.append(self._means_of_draws(responses, weights))
-        return np.concatenate(means)
-
-    def base_means(self, row: Rows) -> NDArray[np.float64]:
-        """Mean responses (k (1 + n_batches),) of draws of all columns; any row does."""
-        nothing = np.zeros((1, row.n_columns), dtype=bool)
-        return self.means(row, self.locate(row), np.zeros(1, dtype=np.intp), nothing)[0]
-
-    def batches(self, present: NDArray[np.bool_], step: int) -> Iterator[slice]:
-        """Slices of rows that go to the model together, at most `step`."""
-        return slices(len(present), step)
-
-    def _means_of_draws(
-        self, responses: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Means of responses (m, n, k) with weights (m, n), of all and by batch."""
-        weighted = responses * weights[..., None]
-        means = [weighted.sum(axis=1) / weights.sum(axis=1)[:, None]]
-        for batch in np.array_split(np.arange(self.n_draws), max(self.n_batches, 1)):
-            if self.n_batches:
-                total = weights[:, batch].sum(axis=1)[:, None]
-                sums = weighted[:, batch].sum(axis=1)
-                means.append(
-                    np.divide(sums, total, out=means[0].copy(), where=total > 0)
-                )
-        return np.hstack(means)
-
-
-class GaussianDraws(ConditionalDraws):
-    """Draws of jointly normal columns, by their mean and covariance."""
+    # Whether draws are random: batches of them then have means of their own.
+    is_random = False
 
     def __init__(
-        self, response: Response, sample: Sample, n_draws: int, rng: np.random.Generator
+        self,
+        response: Response,
+        sample: Sample,
+        n_draws: int,
+        dependence: Any,
+        seed: int,
     ) -> None:
-        super().__init__(response, n_draws, number_of_batches(n_draws))
-        rows, self._first = sample.rows, sample.rows.take([0])
-        columns = [_number_column(rows, j) for j in range(rows.n_columns)]
-        # Whole numbers stay whole, and in the range that was seen.
-        self._whole = {
-            j: (column.dtype, column.min(), column.max())
-            for j, column in enumerate(columns)
-            if column.dtype.kind in "biu"
-        }
-        values = np.stack(columns, axis=1).astype(np.float64)
-        moments = CrossProducts.of_rows(values, sample.weights)
-        deviations = np.sqrt(np.diag(moments.products) / moments.weight)
+        self.response, self.n_draws, self._rows = response, n_draws, sample.rows
+        self._weights, self._dependence = sample.weights, dependence
+        self._shares = shares_of(sample.weights)
+        self.n_batches = min(_MOST_BATCHES, n_draws // 2) if self.is_random else 0
+        self._fit(np.random.default_rng(seed))
+
+    @abstractmethod
+    def _fit(self, rng: np.random.Generator) -> None:
+        """Estimate the joint distribution of the columns, and draw."""
+
+    def locate(self, rows: Rows) -> Any:
+        """What `means` has to know about rows that are explained."""
+        return rows
+
+    @abstractmethod
+    def means(self, located: Any, index: _Index, present: _Mask) -> _Floats:
+        """Mean responses (m, k (1 + n_batches)): of all draws, then of each batch.
+
+        Of the explained rows at `index`, given the columns in the mask `present`.
+        """
+
+    def base_means(self) -> _Floats:
+        """Mean responses (k (1 + n_batches),) given no columns."""
+        if not self.is_random:
+            return self._shares @ plain_responses(self.response, self._rows)
+        first, nothing = np.zeros(1, np.intp), np.zeros((1, self._rows.n_columns), bool)
+        return self.means(self.locate(self._rows.take(first)), first, nothing)[0]
+
+
+class _Draws(ConditionalMeans):
+    """Mean responses to hybrid rows."""
+
+    # Whether hybrid rows are made of one coalition after the other.
+    by_coalition = False
+
+    @abstractmethod
+    def _hybrids(
+        self, located: Any, index: _Index, present: _Mask
+    ) -> tuple[Any, _Floats]:
+        """Native hybrid rows, n draws for each row, and their weights (m, n)."""
+
+    def _fit(self, rng: np.random.Generator) -> None:
+        self._operator = batch_operator(self.n_draws, self.n_batches)
+
+    def means(self, located: Any, index: _Index, present: _Mask) -> _Floats:
+        """Mean responses (m, k (1 + n_batches)): of all draws, then of each batch."""
+        groups = list(groups_of_rows(present))
+        if not self.by_coalition:  # drawn together, the same coalitions side by side
+            groups = [np.concatenate(groups)]
+        # A draw has its row and, for each column, up to four numbers.
+        draw_bytes = self._rows.row_bytes + 32 * self._rows.n_columns
+        step = max(1, batch_rows(draw_bytes) // self.n_draws)
+        batches = [group[s] for group in groups for s in slices(len(group), step)]
+        means = []
+        for batch in with_progress(batches):
+            X, weights = self._hybrids(located, index[batch], present[batch])
+            responses = self.response(X).reshape(*weights.shape, -1)
+            means.append(self._means_of_draws(responses, weights))
+        return np.concatenate(means)[np.argsort(np.concatenate(groups))]
+
+    def _means_of_draws(self, responses: _Floats, weights: _Floats) -> _Floats:
+        """Means of responses (m, n, k) with weights (m, n), of all and by batch."""
+        weights = weights / weights.sum(axis=1, keepdims=True)
+        means = np.einsum("mn,mnk->mk", weights, responses)[:, None]
+        # Means of batches are linear in the weighted deviations from the mean.
+        deviations = (responses - means) * weights[..., None]
+        batches = means + self.n_draws * (self._operator @ deviations)
+        # Means of responses are between these, such as probabilities.
+        ends = responses.min(axis=1)[:, None], responses.max(axis=1)[:, None]
+        batches = np.clip(batches, *ends)
+        return np.concatenate([means, batches], axis=1).reshape(len(means), -1)
+
+
+class GaussianDraws(_Draws):
+    """Draws of jointly normal columns, by their mean and covariance."""
+
+    is_random = True
+
+    def _fit(self, rng: np.random.Generator) -> None:
+        self._columns = _number_columns(self._rows)
+        values = np.stack(self._columns, axis=1).astype(np.float64)
+        moments = CrossProducts.of_rows(values, self._shares)
+        deviations = np.sqrt(np.diag(moments.products))
         varies = deviations > _CONSTANT * np.abs(values).max(axis=0)
         self._means, self._scales = moments.means, np.where(varies, deviations, 0.0)
-        units = np.where(varies, deviations, np.inf) * np.sqrt(moments.weight)
+        units = np.where(varies, deviations, np.inf)
         correlation = moments.products / units / units[:, None]
         np.fill_diagonal(correlation, 1.0)
-        self._latents = LatentNormals.draw(correlation, n_draws, rng)
-        self.draw_bytes += 32 * rows.n_columns
+        self._latents = LatentNormals.draw(
+            correlation, self.n_draws, self.n_batches, rng
+        )
+        self._operator = self._latents.operator
 
     def locate(self, rows: Rows) -> tuple[Rows, list[NDArray[Any]]]:
         """The rows, in dtypes that hold drawn values, and their columns."""
-        joint = self._first.followed_by(rows)
+        joint = self._rows.take([0]).followed_by(rows)
         joint = joint.take(np.arange(1, joint.n_rows))
-        return joint, [_number_column(joint, j) for j in range(joint.n_columns)]
+        return joint, _number_columns(joint)
 
-    def hybrid_rows(
-        self,
-        located: tuple[Rows, list[NDArray[Any]]],
-        index: NDArray[np.intp],
-        present: NDArray[np.bool_],
-    ) -> tuple[Any, NDArray[np.float64]]:
-        """Hybrid rows with cells of any value, and equal weights."""
+    def _hybrids(
+        self, located: Any, index: _Index, present: _Mask
+    ) -> tuple[Any, _Floats]:
         rows, columns = located
         values = np.stack(columns, axis=1)[index].astype(np.float64)
-        units = np.where(self._scales > 0, self._scales, 1.0)
-        points = (values - self._means) / units
+        points = (values - self._means) / np.where(self._scales > 0, self._scales, 1.0)
         draws, weights = self._latents.given(present, points, points)
-        absent = np.flatnonzero(~present.all(axis=0)).tolist()
-        cells = np.arange(weights.size).reshape(weights.shape)
-        levels = []
+        draws = self._means + self._scales * draws
+        absent, levels = np.flatnonzero(~present.all(axis=0)).tolist(), []
         for j in absent:
-            drawn = self._means[j] + self._scales[j] * draws[..., j]
-            if j in self._whole:
-                dtype, low, high = self._whole[j]
-                drawn = round_to_dtype(drawn.clip(low, high), dtype)
+            drawn, observed = draws[..., j], self._columns[j]
+            if observed.dtype.kind in "biu":  # whole, and in the range that was seen
+                drawn = drawn.clip(observed.min(), observed.max())
+                drawn = round_to_dtype(drawn, observed.dtype)
             drawn = np.where(present[:, j, None], columns[j][index, None], drawn)
             levels.append(rows.cast(j, drawn.reshape(-1)))
         tiles = rows.take(index).tiles(0, len(index), self.n_draws)
+        cells = np.arange(weights.size).reshape(weights.shape)
         return tiles.replace(absent, levels, [cells] * len(absent)), weights
 
 
-def _number_column(rows: Rows, j: int) -> NDArray[Any]:
-    """A column of numbers or booleans; an error for others, and for missing values."""
-    column, kind = rows.column_array(j), None
-    if rows.dates(j) is not None:
-        kind = "dates"
-    elif column.dtype.kind not in "biuf":
-        kind = f"values of dtype {rows.dtype(j)}"
-    elif np.isnan(rows.numbers(j)).any():
-        kind = "missing values"
-    if kind is not None:
-        raise ValueError(
-            'dependence="gaussian" takes numbers, and the feature '
-            f'{rows.names[j]!r} has {kind}: use dependence="copula".'
-        )
-    return column
+def _number_columns(rows: Rows) -> list[NDArray[Any]]:
+    """Columns of numbers or booleans; an error for others and for missing values."""
+    columns = [rows.column_array(j) for j in range(rows.n_columns)]
+    for j, column in enumerate(columns):
+        is_number = column.dtype.kind in "biuf" and rows.dates(j) is None
+        if not is_number or np.isnan(rows.numbers(j)).any():
+            kind = "missing values" if is_number else f"the dtype {rows.dtype(j)}"
+            raise ValueError(
+                'dependence="gaussian" takes numbers, and the feature '
+                f'{rows.names[j]!r} has {kind}: use dependence="copula".'
+            )
+    return columns
 
 
-class _Donors(ConditionalDraws):
+class _Donors(_Draws):
     """Draws of cells of the rows of fit."""
 
-    def __init__(
-        self, response: Response, sample: Sample, n_draws: int, n_batches: int
-    ) -> None:
-        super().__init__(response, n_draws, n_batches)
-        self._rows = sample.rows
-        self._columns = score_columns(sample.rows, sample.weights)
-        self.draw_bytes += 32 * sample.rows.n_columns
+    def _fit(self, rng: np.random.Generator) -> None:
+        super()._fit(rng)
+        self._columns = score_columns(self._rows, self._shares)
 
     def _mix(
-        self,
-        joint: Rows,
-        index: NDArray[np.intp],
-        present: NDArray[np.bool_],
-        donors: dict[int, NDArray[np.intp]],
+        self, joint: Rows, index: _Index, present: _Mask, donors: dict[int, _Index]
     ) -> Any:
-        """Hybrid rows with cells of `donors` (m, n) in absent columns.
+        """Hybrid rows with cells of `donors` (m, n), rows of fit, in absent columns.
 
         The explained rows follow the rows of fit in `joint`.
         """
@@ -232,156 +240,104 @@ class _Donors(ConditionalDraws):
 class CopulaDraws(_Donors):
     """Draws by a Gaussian copula: cells of the rows of fit, by latent normals."""
 
-    def __init__(
-        self, response: Response, sample: Sample, n_draws: int, rng: np.random.Generator
-    ) -> None:
-        super().__init__(response, sample, n_draws, number_of_batches(n_draws))
+    is_random = True
+
+    def _fit(self, rng: np.random.Generator) -> None:
+        super()._fit(rng)
         scores = np.stack([column.scores for column in self._columns], axis=1)
-        products = CrossProducts.of_rows(scores, sample.weights, centred=False)
         correlation = latent_correlation(
-            products.products / products.weight,
+            CrossProducts.of_rows(scores, self._shares, centred=False).products,
             np.stack([column.coefficients for column in self._columns]),
         )
-        self._latents = LatentNormals.draw(correlation, n_draws, rng)
+        self._latents = LatentNormals.draw(
+            correlation, self.n_draws, self.n_batches, rng
+        )
+        self._operator = self._latents.operator
 
-    def locate(self, rows: Rows) -> tuple[Rows, NDArray[np.float64]]:
+    def locate(self, rows: Rows) -> tuple[Rows, _Floats]:
         """The rows behind those of fit, and ends (2, m, p) of their intervals."""
         ends = np.stack([column.intervals(rows) for column in self._columns], axis=2)
         return self._rows.followed_by(rows), ends
 
-    def hybrid_rows(
-        self,
-        located: tuple[Rows, NDArray[np.float64]],
-        index: NDArray[np.intp],
-        present: NDArray[np.bool_],
-    ) -> tuple[Any, NDArray[np.float64]]:
-        """Hybrid rows with cells at the ranks of the latent draws, and weights."""
+    def _hybrids(
+        self, located: Any, index: _Index, present: _Mask
+    ) -> tuple[Any, _Floats]:
         joint, (low, high) = located
         draws, weights = self._latents.given(present, low[index], high[index])
-        donors = {}
-        for j in np.flatnonzero(~present.all(axis=0)).tolist():
-            column = self._columns[j]
-            donors[j] = column.first[np.searchsorted(column.cuts, draws[..., j])]
+        donors = {
+            j: self._columns[j].donors(draws[..., j])
+            for j in np.flatnonzero(~present.all(axis=0)).tolist()
+        }
         return self._mix(joint, index, present, donors), weights
 
 
 class NeighborDraws(_Donors):
     """The rows of fit that are nearest in the present columns, weighted by a kernel."""
 
-    def __init__(
-        self, response: Response, sample: Sample, n_draws: int, rng: np.random.Generator
-    ) -> None:
-        super().__init__(response, sample, min(n_draws, sample.rows.n_rows), 0)
-        self._shares = shares_of(sample.weights)
-        self._base_means = self._shares @ plain_responses(response, sample.rows)
-        self._coordinates = self._places(sample.rows)
+    def _fit(self, rng: np.random.Generator) -> None:
+        self.n_draws = min(self.n_draws, self._rows.n_rows)
+        super()._fit(rng)
+        self._places = self._coordinates(self._rows)
+        self._is_level = np.array([column.is_level for column in self._columns])
         # Ties are broken by chance, and in the same way for all coalitions.
-        self._priority = rng.permutation(sample.rows.n_rows) * _TIE
-        self.draw_bytes += 24 * sample.rows.n_rows // self.n_draws
+        self._priority = (1 + rng.permutation(self._rows.n_rows)) * _TIE
 
-    def base_means(self, row: Rows) -> NDArray[np.float64]:
-        """Mean response (k,) to all rows of fit, none of which is nearer."""
-        return self._base_means
-
-    def _places(self, rows: Rows) -> NDArray[np.float64]:
+    def _coordinates(self, rows: Rows) -> _Floats:
         """Coordinates (m, p): scores of numbers, codes of levels, NaN if missing."""
         return np.stack([column.coordinates(rows) for column in self._columns], axis=1)
 
-    def locate(self, rows: Rows) -> tuple[Rows, NDArray[np.float64]]:
+    def locate(self, rows: Rows) -> tuple[Rows, _Floats]:
         """The rows behind those of fit, and their coordinates."""
-        return self._rows.followed_by(rows), self._places(rows)
+        return self._rows.followed_by(rows), self._coordinates(rows)
 
-    def hybrid_rows(
-        self,
-        located: tuple[Rows, NDArray[np.float64]],
-        index: NDArray[np.intp],
-        present: NDArray[np.bool_],
-    ) -> tuple[Any, NDArray[np.float64]]:
-        """Hybrid rows with the absent cells of a neighbour together, and weights."""
+    def _hybrids(
+        self, located: Any, index: _Index, present: _Mask
+    ) -> tuple[Any, _Floats]:
         joint, places = located
         nearest = np.empty((len(index), self.n_draws), dtype=np.intp)
-        weights = np.empty(nearest.shape)
-        is_level = np.array([column.is_level for column in self._columns])
+        squares = np.empty(nearest.shape)
         for group in groups_of_rows(present):
             columns = present[group[0]]
-            distances = gower_distances(
-                places[index[group]][:, columns],
-                self._coordinates[:, columns],
-                is_level[columns],
+            tables = places[index[group]][:, columns], self._places[:, columns]
+            all_squares = gower_distances(
+                *tables, self._is_level[columns], squared=True
             )
-            distances += self._priority
-            closest = np.argpartition(distances, self.n_draws - 1, axis=1)
+            all_squares += self._priority
+            closest = np.argpartition(all_squares, self.n_draws - 1, axis=1)
             nearest[group] = closest[:, : self.n_draws]
-            weights[group] = kernel_weights(
-                np.take_along_axis(distances, nearest[group], axis=1),
-                self._shares[nearest[group]],
-            )
+            squares[group] = np.take_along_axis(all_squares, nearest[group], axis=1)
         absent = np.flatnonzero(~present.all(axis=0)).tolist()
-        donors = dict.fromkeys(absent, nearest)
-        return self._mix(joint, index, present, donors), weights
+        X = self._mix(joint, index, present, dict.fromkeys(absent, nearest))
+        return X, _kernel_weights(np.sqrt(squares), self._shares[nearest])
 
 
-def kernel_weights(
-    distances: NDArray[np.float64], shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Weights (m, n) of neighbours, by a normal kernel.
-
-    Its width gives an effective number of `_EFFECTIVE` rows, or as many as there are.
-    """
-    squares = (distances - distances.min(axis=1, keepdims=True)) ** 2
-    low, high = np.full((2, len(squares), 1), -40.0)
-    high[:] = 20.0
-    scale = squares.mean(axis=1, keepdims=True) + _CONSTANT
-    for _ in range(40):  # bisection of the logarithm of the width
-        middle = (low + high) / 2
-        weights = shares * np.exp(-squares / scale * np.exp(-middle))
+def _kernel_weights(distances: _Floats, shares: _Floats) -> _Floats:
+    """Weights (m, n) of neighbours, by a tricube kernel, times shares of the weight."""
+    weights, is_few = shares.copy(), np.ones(len(shares), dtype=bool)
+    for width in _WIDTHS:
+        scaled = distances[is_few] / (width * distances[is_few].max(axis=1)[:, None])
+        weights[is_few] = shares[is_few] * (1 - scaled**3) ** 3
         effective = weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1)
-        is_enough = effective[:, None] >= _EFFECTIVE
-        low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
+        is_few = effective < _LEAST_EFFECTIVE
     return weights
 
 
-class SamplerDraws(ConditionalDraws):
+class SamplerDraws(_Draws):
     """Draws by the user's function ``sampler(X, columns, n_draws)``."""
 
-    def __init__(
-        self,
-        response: Response,
-        sample: Sample,
-        n_draws: int,
-        sampler: Callable[..., Any],
-    ) -> None:
-        super().__init__(response, n_draws, number_of_batches(n_draws))
-        self._sampler = sampler
+    is_random = by_coalition = True
 
-    def batches(self, present: NDArray[np.bool_], step: int) -> Iterator[slice]:
-        """Slices of rows with the same present columns."""
-        changes = np.flatnonzero((present[1:] != present[:-1]).any(axis=1)) + 1
-        ends = [0, *changes.tolist(), len(present)]
-        for start, stop in itertools.pairwise(ends):
-            for batch in slices(stop - start, step):
-                yield slice(start + batch.start, start + batch.stop)
-
-    def locate(self, rows: Rows) -> Rows:
-        """The rows."""
-        return rows
-
-    def hybrid_rows(
-        self, located: Rows, index: NDArray[np.intp], present: NDArray[np.bool_]
-    ) -> tuple[Any, NDArray[np.float64]]:
-        """Hybrid rows with absent cells of the function's table, and equal weights."""
+    def _hybrids(
+        self, located: Rows, index: _Index, present: _Mask
+    ) -> tuple[Any, _Floats]:
         rows, columns = located.take(index), np.flatnonzero(present[0]).tolist()
-        table = as_rows(
-            call_parameter(
-                "dependence", self._sampler, rows.native, columns, self.n_draws
-            )
-        )
-        expected = rows.n_rows * self.n_draws, rows.n_columns
-        if (table.n_rows, table.n_columns) != expected:
+        arguments = rows.native, columns, self.n_draws
+        table = as_rows(call_parameter("dependence", self._dependence, *arguments))
+        shape = table.n_rows, table.n_columns
+        if shape != (rows.n_rows * self.n_draws, rows.n_columns):
             raise ValueError(
-                "dependence must return a table of n_draws rows for each row, of shape "
-                f"{expected}; it returned one of shape "
-                f"{(table.n_rows, table.n_columns)}."
+                f"dependence must return {self.n_draws} rows for each of {rows.n_rows} "
+                f"and {rows.n_columns} columns; it returned a table of shape {shape}."
             )
         recipients = np.repeat(np.arange(rows.n_rows), self.n_draws)
         drawn = rows.n_rows + np.arange(table.n_rows)

@@ -41,10 +41,8 @@ class ColumnScores(PlainState):
 
     Attributes
     ----------
-    first : ndarray of shape (n_levels,)
-        The first row with each level.
-    cuts : ndarray of shape (n_levels - 1,)
-        Points between the levels.
+    is_level : bool
+        Whether the column has levels that are no numbers.
     scores : ndarray of shape (n_rows,)
         Mean of the normal variable in the level of each row.
     coefficients : ndarray of shape (n_terms,)
@@ -58,16 +56,16 @@ class ColumnScores(PlainState):
         weights: NDArray[np.float64],
         order: list[Hashable] | None,
     ) -> None:
-        self._column = j
+        self._column, self.is_level = j, order is not None
         self._ranks = None if order is None else {v: k for k, v in enumerate(order)}
-        self._values, self.first, level = np.unique(
+        self._values, self._first, level = np.unique(
             self._numbers(rows), return_index=True, return_inverse=True
         )
         shares = shares_of(np.bincount(level, weights).astype(np.float64))
         cumulated = np.cumsum(shares)[:-1]
         self._below = np.concatenate([[0.0], cumulated, [1.0]])
-        self.cuts = ndtri(cumulated)
-        scores, self.coefficients = level_scores(self.cuts, shares)
+        self._cuts = ndtri(cumulated)
+        scores, self.coefficients = level_scores(self._cuts, shares)
         self.scores = scores[level]
 
     def _numbers(self, rows: Rows) -> NDArray[np.float64]:
@@ -79,21 +77,29 @@ class ColumnScores(PlainState):
         ranks = [self._ranks.get(label_key(label), np.nan) for label in labels]
         return np.array(ranks, dtype=np.float64)[codes]
 
-    @property
-    def is_level(self) -> bool:
-        """Whether the column has levels that are no numbers."""
-        return self._ranks is not None
+    def donors(self, points: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Rows with the levels in which points of the normal variable are."""
+        return self._first[np.searchsorted(self._cuts, points)]
 
-    def coordinates(self, rows: Rows) -> NDArray[np.float64]:
-        """Scores of numbers, codes of levels; NaN where missing."""
-        numbers = self._numbers(rows)
-        if self.is_level:
-            return numbers
+    def _shares_below(
+        self, numbers: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Shares of the weight below numbers, and up to them; the points between."""
         low = self._below[np.searchsorted(self._values, numbers, side="left")]
         high = self._below[np.searchsorted(self._values, numbers, side="right")]
         extremes = self._below[1] / 2, (1 + self._below[-2]) / 2
-        point = ndtri(np.clip((low + high) / 2, *extremes))
-        return np.where(np.isneginf(numbers), np.nan, point)
+        return low, high, ndtri(np.clip((low + high) / 2, *extremes))
+
+    def coordinates(self, rows: Rows) -> NDArray[np.float64]:
+        """Points of numbers, codes of levels; NaN where missing.
+
+        The mean squared difference of two random numbers is one, as of two levels.
+        """
+        numbers = self._numbers(rows)
+        if self.is_level:
+            return numbers
+        _, _, points = self._shares_below(numbers)
+        return np.where(np.isneginf(numbers), np.nan, points / np.sqrt(2))
 
     def intervals(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends (n_rows,) of the intervals of any rows; equal ones for points.
@@ -102,17 +108,14 @@ class ColumnScores(PlainState):
         interval of a level that was not seen is the whole line.
         """
         numbers = self._numbers(rows)
-        low = self._below[np.searchsorted(self._values, numbers, side="left")]
-        high = self._below[np.searchsorted(self._values, numbers, side="right")]
-        extremes = self._below[1] / 2, (1 + self._below[-2]) / 2
-        point = ndtri(np.clip((low + high) / 2, *extremes))
+        low, high, points = self._shares_below(numbers)
         is_new = np.isnan(numbers) | (
             np.isneginf(numbers) & (self._values[0] > -np.inf)
         )
-        is_narrow = (high - low <= _NARROW) & ~is_new
+        is_point = (high - low <= _NARROW) & ~is_new
         low, high = np.where(is_new, 0.0, low), np.where(is_new, 1.0, high)
-        ends = np.where(is_narrow, point, ndtri([low, high]))
-        return ends[0], ends[1]
+        low, high = np.where(is_point, points, ndtri([low, high]))
+        return low, high
 
 
 def score_columns(rows: Rows, weights: NDArray[np.float64]) -> list[ColumnScores]:
@@ -131,8 +134,8 @@ def score_columns(rows: Rows, weights: NDArray[np.float64]) -> list[ColumnScores
         for j, order in enumerate(orders)
     ]
     scores = [c.scores for c, n in zip(columns, nominal, strict=True) if not n]
-    for j in np.flatnonzero(nominal) if scores else ():
-        order = orders[j]
+    for j in np.flatnonzero(nominal).tolist() if scores else ():
+        order = orders[j] or []
         ranks = _order_by_means(rows.encode([j])[0], np.stack(scores, axis=1), weights)
         columns[j] = ColumnScores(rows, j, weights, [order[k] for k in ranks])
     return columns

@@ -73,8 +73,9 @@ class ResponseGame(ABC):
         Value without any player.
     saturated : bool
         Whether the link clipped a mean response without any player.
-    n_batches : int, default=0
-        Number of batches of draws, of which values have outputs of their own.
+    n_batches : int
+        Number of batches of draws that have values of their own: behind the outputs of
+        all draws, all values have those of each batch.
     omits_equal : bool, default=True
         Whether players are inactive if the row equals all of the background in them.
     """
@@ -83,6 +84,7 @@ class ResponseGame(ABC):
     saturated: bool
     n_batches = 0
     omits_equal = True
+    _draws_name = "of the background"
 
     def __init__(
         self,
@@ -117,7 +119,7 @@ class ResponseGame(ABC):
         if sent > _MANY_ROWS:
             warn(
                 f"{advice}: up to {sent} rows go to the model, {n_rows} rows x "
-                f"{n_coalitions} coalitions x {self.n_draws} of the background.",
+                f"{n_coalitions} coalitions x {self.n_draws} {self._draws_name}.",
                 CostlyInspectionWarning,
             )
 
@@ -129,6 +131,7 @@ class ResponseGame(ABC):
         """Mask (m,) of mean responses (m, k) that the link clips in any output."""
         if self.link == "identity":
             return np.zeros(len(means), dtype=bool)
+        means = means[:, : means.shape[1] // (1 + self.n_batches)]
         return np.any((means < _EPSILON) | (means > 1 - _EPSILON), axis=1)
 
     def _set_base_values(self, means: NDArray[np.float64]) -> None:
@@ -154,7 +157,9 @@ class ResponseRowGames(ABC):
 
     def __init__(self, game: ResponseGame, rows: Rows) -> None:
         self._game, self.n_rows = game, rows.n_rows
-        self.responses = plain_responses(game.response, rows)
+        self.responses = np.tile(
+            plain_responses(game.response, rows), 1 + game.n_batches
+        )
         self.saturated = game.is_clipped(self.responses)
         self.predictions = LINKS[game.link](self.responses)
 

@@ -25,14 +25,14 @@ def test_copies_are_at_no_distance_from_a_row():
     assert_array_equal(squared_distances(A, A[:1]), 0)
 
 
-def slow_gower(a, b, categorical):
+def slow_gower(a, b, categorical, power=1):
     """Gower's distance of two encoded rows."""
     total = 0.0
     for x, z, is_category in zip(a, b, categorical, strict=True):
         if is_category or np.isnan(x) or np.isnan(z):
             total += not (x == z or np.isnan([x, z]).all())
         else:
-            total += abs(x - z)
+            total += abs(x - z) ** power
     return total / len(a)
 
 
@@ -47,4 +47,7 @@ def test_gower_distances(categorical, missing):
         A[:5, :3], B[3:6, :3] = np.nan, np.nan
     expected = [[slow_gower(a, b, categorical) for b in B] for a in A]
     found = gower_distances(A, B, np.array(categorical))
+    assert_allclose(found, expected, atol=1e-14)
+    expected = [[slow_gower(a, b, categorical, power=2) for b in B] for a in A]
+    found = gower_distances(A, B, np.array(categorical), squared=True)
     assert_allclose(found, expected, atol=1e-14)
