@@ -125,14 +125,16 @@ class _Draws(ConditionalMeans):
     def _fit(self, rng: np.random.Generator) -> None:
         self._operator = batch_operator(self.n_draws, self.n_batches)
 
+    def _draw_bytes(self) -> int:
+        """Bytes of a draw: its row and, for each column, up to four numbers."""
+        return self._rows.row_bytes + 32 * self._rows.n_columns
+
     def means(self, located: Any, index: _Index, present: _Mask) -> _Floats:
         """Mean responses (m, k (1 + n_batches)): of all draws, then of each batch."""
         groups = list(groups_of_rows(present))
         if not self.by_coalition:  # drawn together, the same coalitions side by side
             groups = [np.concatenate(groups)]
-        # A draw has its row and, for each column, up to four numbers.
-        draw_bytes = self._rows.row_bytes + 32 * self._rows.n_columns
-        step = max(1, batch_rows(draw_bytes) // self.n_draws)
+        step = max(1, batch_rows(self._draw_bytes()) // self.n_draws)
         batches = [group[s] for group in groups for s in slices(len(group), step)]
         means = []
         for batch in with_progress(batches):
@@ -281,6 +283,10 @@ class NeighborDraws(_Donors):
         self._is_level = np.array([column.is_level for column in self._columns])
         # Ties are broken by chance, and in the same way for all coalitions.
         self._priority = (1 + rng.permutation(self._rows.n_rows)) * _TIE
+
+    def _draw_bytes(self) -> int:
+        # With its share of the distances to all rows of fit, and their order.
+        return super()._draw_bytes() + 24 * self._rows.n_rows // self.n_draws
 
     def _coordinates(self, rows: Rows) -> _Floats:
         """Coordinates (m, p): scores of numbers, codes of levels, NaN if missing."""

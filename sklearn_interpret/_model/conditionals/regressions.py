@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -16,8 +17,11 @@ from sklearn_interpret._model.responses.predictors import weight_parameter
 from sklearn_interpret._model.responses.response import plain_responses
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.conditionals.draws import _Floats, _Index, _Mask
     from sklearn_interpret._model.rows.base import Rows
+
+_Floats = NDArray[np.float64]
+_Index = NDArray[np.intp]
+_Mask = NDArray[np.bool_]
 
 # Most coalitions whose regressions are kept: as many as ten players have.
 _MOST_FITS = 1024

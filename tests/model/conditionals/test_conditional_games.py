@@ -203,6 +203,29 @@ def test_gaussian_whole_numbers_and_booleans():
     assert np.isfinite(values).all()
 
 
+def test_gaussian_draws_in_any_container():
+    polars = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    Z = rng.multivariate_normal(np.zeros(3), COVARIANCE, 100)
+    X = np.stack([np.rint(Z[:, 0]), Z[:, 1] > 0, Z[:, 2]], axis=1)
+    expected = None
+    for kind in (np.asarray, sparse.csr_array, sparse.csc_matrix, polars.DataFrame):
+        table = kind(X)
+        game = make_game(table, lambda a, b, c: a * c + b, "gaussian", draws=10)
+        values, _ = values_of(
+            game, as_rows(table).take(np.arange(4)), all_coalitions(3)
+        )
+        expected = values if expected is None else expected
+        assert_allclose(values, expected)
+    frame = polars.DataFrame(X, schema=["count", "flag", "real"])
+    frame = frame.cast({"count": polars.Int16, "flag": polars.Boolean})
+    game = make_game(frame, lambda a, b, c: a * c + b, "gaussian", draws=10)
+    values, _ = values_of(game, frame[:4], all_coalitions(3))
+    assert np.isfinite(values).all()
+    dtypes = {tuple(seen.dtypes) for seen in game.response.estimator.seen}
+    assert dtypes == {(polars.Int16, polars.Boolean, polars.Float64)}
+
+
 def test_gaussian_refuses_what_is_no_number():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"number": np.arange(6.0), "other": list("abcabc")})
