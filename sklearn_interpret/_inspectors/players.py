@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sklearn_interpret._core.games.hierarchies import Hierarchy
 from sklearn_interpret._inspectors.nested_groups import name_members
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.replacement.correlated_groups import correlated_groups
+from sklearn_interpret._model.conditionals.correlated_groups import correlated_groups
 from sklearn_interpret._model.rows.features import (
     columns_in,
     feature_index,

@@ -13,6 +13,7 @@ from sklearn.utils import Bunch, check_random_state
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.conditionals.similar_rows import similar_rows
 from sklearn_interpret._model.replacement.all_pairs import all_pairs_scores
 from sklearn_interpret._model.replacement.permuted import (
     PermutedScores,
@@ -21,7 +22,6 @@ from sklearn_interpret._model.replacement.permuted import (
 from sklearn_interpret._model.replacement.permuted_partitions import (
     scores_in_partitions,
 )
-from sklearn_interpret._model.replacement.similar_rows import similar_rows
 from sklearn_interpret._model.responses.scoring import (
     check_are_means,
     check_weights_are_taken,

@@ -66,14 +66,6 @@ class KernelSHAP(BaseCoalitional):
         exists, all are taken and the values are exact. "auto" is ``2 * p + 2048`` for p
         players, or the largest number from ``2 * p + 4`` on whose arrays fit into
         scikit-learn's ``working_memory`` in `fit`.
-    link : {"identity", "logit"}, default="identity"
-        Function of the mean responses that are attributed; "logit" maps probabilities
-        to log-odds, and 0 and 1 to -36 and 36 with a warning.
-    background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows that replace absent features; all are used, with equal weights. None draws
-        `subsample` of the rows of `fit`, with their weights.
-    feature_groups : dict of str to list, default=None
-        Features that are one player of the game.
     dependence : str, regressor, callable or None, default=None
         How absent features depend on the present ones. None takes them from the
         background as they are; other kinds give :math:`v(S) = E[f(X) | X_S = x_S]`,
@@ -84,6 +76,14 @@ class KernelSHAP(BaseCoalitional):
         ``sampler(X, columns, n_draws)`` returns `n_draws` rows for each row of X, with
         its values at the positions `columns`. "auto" takes the smallest
         `dependence_error_`.
+    link : {"identity", "logit"}, default="identity"
+        Function of the mean responses that are attributed; "logit" maps probabilities
+        to log-odds, and 0 and 1 to -36 and 36 with a warning.
+    background : {array-like, sparse matrix, DataFrame}, default=None
+        Rows that replace absent features; all are used, with equal weights. None draws
+        `subsample` of the rows of `fit`, with their weights.
+    feature_groups : dict of str to list, default=None
+        Features that are one player of the game.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is

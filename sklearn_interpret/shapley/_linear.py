@@ -62,6 +62,12 @@ class LinearSHAP(BaseFormulaAttribution):
         A linear model, or a pipeline that ends in one and whose other steps work column
         by column; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
+    within_groups : bool, default=False
+        Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
+        the members of a group join one after the other, and share its value.
+    causal_order : list of lists of features, default=None
+        All features or groups, causes first: each joins after those of earlier lists
+        (Frye et al., 2020). None takes all orders.
     perturbation : {"interventional", "correlation"}, default="interventional"
         "interventional" takes absent features from the background, independently of the
         present ones: a feature with a coefficient of zero has a value of zero.
@@ -74,12 +80,6 @@ class LinearSHAP(BaseFormulaAttribution):
         Features that are one player of the game or, with `within_groups`, are credited
         together; dicts nest groups in groups. "correlation", for `within_groups` alone,
         makes a binary tree of the features by the correlations of their ranks.
-    within_groups : bool, default=False
-        Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
-        the members of a group join one after the other, and share its value.
-    causal_order : list of lists of features, default=None
-        All features or groups, causes first: each joins after those of earlier lists
-        (Frye et al., 2020). None takes all orders.
     response_method : str or list of str, default="auto"
         "auto" explains the linear function: predictions of regressors, the decision
         function of classifiers, the linear predictor of generalized linear models.

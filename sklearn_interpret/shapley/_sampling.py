@@ -66,16 +66,6 @@ class ShapleySampling(BaseCoalitional):
     antithetic : bool, default=True
         Whether each drawn order is followed by its reverse, which counts as a second
         one (an odd number of orders is made even): their errors often cancel.
-    link : {"identity", "logit"}, default="identity"
-        Function of the mean responses that are attributed; "logit" maps probabilities
-        to log-odds, and 0 and 1 to -36 and 36 with a warning.
-    background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows that replace absent features; all are used, with equal weights. None draws
-        `subsample` of the rows of `fit`, with their weights.
-    feature_groups : dict of str to list or dict, or "correlation", default=None
-        Features that are one player of the game or, with `within_groups`, are credited
-        together; dicts nest groups in groups. "correlation", for `within_groups` alone,
-        makes a binary tree of the features by the correlations of their ranks.
     within_groups : bool, default=False
         Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
         the members of a group join one after the other, and share its value.
@@ -92,6 +82,16 @@ class ShapleySampling(BaseCoalitional):
         ``sampler(X, columns, n_draws)`` returns `n_draws` rows for each row of X, with
         its values at the positions `columns`. "auto" takes the smallest
         `dependence_error_`.
+    link : {"identity", "logit"}, default="identity"
+        Function of the mean responses that are attributed; "logit" maps probabilities
+        to log-odds, and 0 and 1 to -36 and 36 with a warning.
+    background : {array-like, sparse matrix, DataFrame}, default=None
+        Rows that replace absent features; all are used, with equal weights. None draws
+        `subsample` of the rows of `fit`, with their weights.
+    feature_groups : dict of str to list or dict, or "correlation", default=None
+        Features that are one player of the game or, with `within_groups`, are credited
+        together; dicts nest groups in groups. "correlation", for `within_groups` alone,
+        makes a binary tree of the features by the correlations of their ranks.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is

@@ -55,6 +55,12 @@ class TreeSHAP(BaseFormulaAttribution):
         A model of trees, or a pipeline that ends in one and whose other steps work
         column by column; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
+    within_groups : bool, default=False
+        Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
+        the members of a group join one after the other, and share its value.
+    causal_order : list of lists of features, default=None
+        All features or groups, causes first: each joins after those of earlier lists
+        (Frye et al., 2020). None takes all orders.
     perturbation : {"interventional", "path_dependent"}, default="interventional"
         "interventional" takes absent features jointly from the rows of the background.
         "path_dependent" sends a row both ways at splits on absent features, with the
@@ -66,12 +72,6 @@ class TreeSHAP(BaseFormulaAttribution):
         Features that are one player of the game or, with `within_groups`, are credited
         together; dicts nest groups in groups. "correlation", for `within_groups` alone,
         makes a binary tree of the features by the correlations of their ranks.
-    within_groups : bool, default=False
-        Whether each feature gets a value inside its groups (Owen, 1977; Winter, 1989):
-        the members of a group join one after the other, and share its value.
-    causal_order : list of lists of features, default=None
-        All features or groups, causes first: each joins after those of earlier lists
-        (Frye et al., 2020). None takes all orders.
     response_method : str or list of str, default="auto"
         "auto" explains the sum of the trees: predictions of regressors, probabilities
         of forests, margins of boosted classifiers and of regressors with a log link.

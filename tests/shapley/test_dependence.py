@@ -327,7 +327,7 @@ def test_explanations_do_not_depend_on_batches():
         ({"dependence": 3}, "dependence"),
         ({"dependence": "gaussian"}, "kind.*copula"),
         ({"dependence": "copula", "subsample": 3}, "at least 4"),
-        ({"dependence": lambda X, columns, n: X}, "a table of n_draws rows"),
+        ({"dependence": lambda X, columns, n: X}, "dependence must return 8 rows"),
     ],
 )
 def test_bad_dependence(params, message):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from sklearn_interpret._model.replacement.similar_rows import as_targets
+from sklearn_interpret._model.conditionals.similar_rows import as_targets
 from sklearn_interpret._model.rows.features import columns_in
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from numpy.testing import assert_array_equal
 
-from sklearn_interpret._model.replacement.similar_rows import LEAST_ROWS, similar_rows
+from sklearn_interpret._model.conditionals.similar_rows import LEAST_ROWS, similar_rows
 from sklearn_interpret._model.rows.arrays import as_rows
 
 
