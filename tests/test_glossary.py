@@ -18,6 +18,8 @@ NAMES = {
     "needed": "LOCO, drop-column, PIMP, GCM, PCM, HRT, conditional independence test",
     "shapley": "Shapley value, SHAP, TreeSHAP, interaction value",
     "shapley_any_model": "KernelSHAP, LinearSHAP, break-down, Shapley sampling",
+    "shapley_dependence": "Owen value, Winter value, conditional Shapley value, "
+    "asymmetric Shapley value, causal Shapley value",
     "shapley_plots": "waterfall, beeswarm, force plot, decision plot, dependence plot",
     "surrogates": "global surrogate",
     "differences": "model difference, champion and challenger, contrast of classes",
@@ -35,7 +37,7 @@ NAMES = {
     "not_here": "EBM, explainable boosting, VIF, multicollinearity, AIC, conformal, "
     "prediction interval, calibration, drift, fairness, causal, uplift, survival, "
     "integrated gradients, saliency, LRP, TCAV, Captum, knockoffs, Boruta, feature "
-    "selection, MDI, Owen, QII, data Shapley, label errors, SP-LIME, dtreeviz",
+    "selection, MDI, QII, data Shapley, label errors, SP-LIME, dtreeviz",
 }
 
 

@@ -168,6 +168,21 @@ def draw_shapley_plots(ax):
     shapley.ShapleyDependenceDisplay.from_estimator(model, X, "hour", ax=ax)
 
 
+def draw_shapley_dependence(ax):
+    """Bars of groups and of their members."""
+    X, _, model = forest()
+    inspector = shapley.TreeSHAP(
+        model,
+        feature_groups={
+            "time": ["hour", "working"],
+            "warmth": ["temperature", "feels_like"],
+        },
+        within_groups=True,
+    )
+    shapley.ShapleyImportanceDisplay.from_estimator(inspector.fit(X), X, ax=ax)
+    ax.set_xlabel("mean |SHAP value|")
+
+
 def draw_counterfactuals(ax):
     """How little must change for another class."""
     X, y = busy()

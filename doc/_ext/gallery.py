@@ -19,7 +19,7 @@ ORDER = {
     "interactions": "h_statistic network parts_of_a_function",
     "importance": "which_importance duplicates needed",
     "diagnosis": "slices changes differences",
-    "shapley": "breast_cancer which_algorithm any_model",
+    "shapley": "breast_cancer which_algorithm any_model groups_and_dependence",
     "surrogates": "global_surrogate lime_table lime_text lime_image",
     "counterfactuals": "credit rent text anchors",
     "adversarial": "adversarial_digits adversarial_table black_box",
