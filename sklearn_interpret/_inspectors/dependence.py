@@ -29,11 +29,12 @@ DEPENDENCE_CONSTRAINTS = {
         None,
     ]
 }
+NO_DEPENDENCE = "dependence_error_ is the error of a dependence, which is None."
 # Largest share and number of rows that are held out, and number of coalitions, to
 # estimate the error of conditional means.
 _HELD_OUT = 0.3
-_MOST_HELD_OUT = 100
-_N_COALITIONS = 20
+_MOST_HELD_OUT = 200
+_N_COALITIONS = 10
 _FEWEST_ROWS = 10
 # Most players for which "auto" tries regressions: one for each coalition.
 _MOST_REGRESSION_PLAYERS = 10
@@ -83,7 +84,7 @@ def error_of_dependence(self: Any) -> float:
     """
     check_is_fitted(self)
     if self.dependence is None:
-        raise AttributeError("dependence_error_ is that of a dependence; it is None.")
+        raise AttributeError(NO_DEPENDENCE)
     if self._dependence_error is None:
         if self._held_out_data is None:
             raise AttributeError("Read dependence_error_ before pickling.")

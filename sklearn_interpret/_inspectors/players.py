@@ -35,6 +35,11 @@ def players_of(inspector: Any, rows: Rows) -> tuple[list[tuple[int, ...]], list[
     """Columns and name of each feature or group of features, by `feature_groups`."""
     if getattr(inspector, "within_groups", False):
         return [(j,) for j in range(rows.n_columns)], list(rows.names)
+    if isinstance(inspector.feature_groups, str):
+        raise ValueError(
+            f'feature_groups="{inspector.feature_groups}" nests groups: pass '
+            "within_groups=True, too."
+        )
     groups = resolve_groups(inspector.feature_groups, rows.names, named=rows.named)
     return resolve_players(rows.names, groups)
 
@@ -50,6 +55,7 @@ def nesting_of(inspector: Any, sample: Sample | PartitionedSample) -> Nesting:
     """Groups and order of an inspector's players, by its parameters."""
     names = inspector.player_names_
     paths: list[tuple[int, ...]] = [()] * len(names)
+    nested: dict[str, Any] = {}
     groups: dict[str, Any] | None = None
     if getattr(inspector, "within_groups", False):
         nested = _nested_groups(inspector.feature_groups, sample)
@@ -57,8 +63,8 @@ def nesting_of(inspector: Any, sample: Sample | PartitionedSample) -> Nesting:
         groups = name_members(nested, names)
     causal_order = getattr(inspector, "causal_order", None)
     if causal_order is not None:
-        numbers = _causal_numbers(inspector, sample.rows)
-        _check_causal_groups(groups, dict(zip(names, numbers, strict=True)))
+        numbers = _causal_numbers(inspector, sample.rows, nested)
+        _check_causal_groups(nested, numbers)
         paths = [(number, *path) for number, path in zip(numbers, paths, strict=True)]
     if groups is None and causal_order is None:
         return Nesting(None, None)
@@ -94,35 +100,37 @@ def _append_group_numbers(paths: list[tuple[int, ...]], groups: Any) -> None:
             _append_group_numbers(paths, members)
 
 
-def _causal_numbers(inspector: Any, rows: Rows) -> list[int]:
-    """Position of each player in `causal_order`."""
+def _causal_numbers(inspector: Any, rows: Rows, groups: dict[str, Any]) -> list[int]:
+    """Position of each player in `causal_order`, which may name outermost groups."""
     names = inspector.player_names_
     player_of_column = {
         column: player
         for player, columns in enumerate(inspector.features_)
         for column in columns
     }
+    players_of_name = {name: [player] for player, name in enumerate(names)}
+    players_of_name |= {name: [*columns_in(groups[name])] for name in groups}
     numbers: dict[int, int] = {}
     for number, members in enumerate(inspector.causal_order):
         for member in [members] if isinstance(members, str | int) else members:
-            if member in names:
-                player = names.index(member)
-            else:
+            players = players_of_name.get(member)
+            if players is None:
                 column = feature_index(
                     member, rows.names, named=rows.named, parameter="causal_order"
                 )
-                player = player_of_column[column]
-            if numbers.setdefault(player, number) != number:
-                raise ValueError(f"causal_order has {names[player]!r} twice.")
+                players = [player_of_column[column]]
+            for player in players:
+                if numbers.setdefault(player, number) != number:
+                    raise ValueError(f"causal_order has {names[player]!r} twice.")
     missing = [name for player, name in enumerate(names) if player not in numbers]
     if missing:
         raise ValueError(f"causal_order needs all features; {shortened(missing)} lack.")
     return [numbers[player] for player in range(len(names))]
 
 
-def _check_causal_groups(groups: Any, numbers: dict[str, int]) -> None:
+def _check_causal_groups(groups: dict[str, Any], numbers: list[int]) -> None:
     """Refuse a group whose members join at different times."""
-    for name, members in (groups or {}).items():
+    for name, members in groups.items():
         if len({numbers[member] for member in columns_in(members)}) > 1:
             raise ValueError(
                 f"causal_order separates members of the group {name!r}: a group has to "

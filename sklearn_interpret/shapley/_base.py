@@ -57,11 +57,15 @@ _COST_ADVICE = (
 
 
 def has_one_level(inspector: Any) -> bool:
-    """Whether players join in any order: there are interaction values."""
-    return not (
-        getattr(inspector, "within_groups", False)
-        or getattr(inspector, "causal_order", None) is not None
-    )
+    """True: players join in any order; else an error of the missing attribute."""
+    if getattr(inspector, "within_groups", False) or getattr(
+        inspector, "causal_order", None
+    ):
+        raise AttributeError(
+            "interaction_values are those of players in any order: pass "
+            "within_groups=False and causal_order=None."
+        )
+    return True
 
 
 @empty_for_no_rows

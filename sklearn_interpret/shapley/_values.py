@@ -13,7 +13,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.attribution import Attributions, BaseAttribution
-from sklearn_interpret._inspectors.dependence import DEPENDENCE_CONSTRAINTS
+from sklearn_interpret._inspectors.dependence import (
+    DEPENDENCE_CONSTRAINTS,
+    NO_DEPENDENCE,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import (
     NESTING_CONSTRAINTS,
@@ -50,8 +53,7 @@ _BUDGET = 2**10
 
 def _has_interaction_values(inspector: Any) -> bool:
     """Whether the chosen estimator has interaction values."""
-    if not _base.has_one_level(inspector):
-        return False
+    _base.has_one_level(inspector)
     algorithm = getattr(inspector, "algorithm_", inspector.algorithm)
     estimator = _ESTIMATORS.get(algorithm)  # None for "auto" before `fit`
     return estimator is None or hasattr(estimator, "interaction_values")
@@ -243,12 +245,8 @@ class ShapleyValues(BaseAttribution):
             trees = read_formula([explained_response], *response)
             if trees is not None and trees.additive and trees.agrees(rows):
                 return "tree"
-        is_exact_if_linear = self.dependence is None or self._is_gaussian
-        if (
-            is_exact_if_linear
-            and read_formula([explained_linear], *response, rows=rows) is not None
-        ):
-            return "linear"
+            if read_formula([explained_linear], *response, rows=rows) is not None:
+                return "linear"
         self.features_, self.player_names_ = players_of(self, rows)
         hierarchy = nesting_of(self, sample).hierarchy
         n_coalitions = 2 ** len(self.features_)
@@ -283,10 +281,6 @@ class ShapleyValues(BaseAttribution):
         self.inspector_, self._response_name = inspector, inspector._response_name
         return np.atleast_1d(inspector.base_values_)
 
-    @property
-    def _is_gaussian(self) -> bool:
-        return isinstance(self.dependence, str) and self.dependence == "gaussian"
-
     def _set_choices(self, inspector: Any, subsample: int | None) -> None:
         """Set parameters that not all estimators have, and the budget."""
         inspector.set_params(subsample=subsample, **self._budget_parameters())
@@ -295,9 +289,6 @@ class ShapleyValues(BaseAttribution):
             "causal_order": self.causal_order,
             "dependence": self.dependence,
         }
-        if self.algorithm_ == "linear" and self._is_gaussian:
-            inspector.set_params(perturbation="correlation")
-            del choices["dependence"]
         for name, choice in choices.items():
             if name in inspector.get_params(deep=False):
                 inspector.set_params(**{name: choice})
@@ -311,6 +302,8 @@ class ShapleyValues(BaseAttribution):
         Computed on first access, from the rows of `fit`.
         """
         check_is_fitted(self)
+        if self.dependence is None:
+            raise AttributeError(NO_DEPENDENCE)
         inspector: Any = self.inspector_
         return inspector.dependence_error_
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
@@ -99,7 +99,7 @@ def test_gaussian_columns_have_closed_forms(kind, seed):
         X, explanation.values, explanation.standard_errors, strict=False
     ):
         truth = enumerated(conditional_game(model, mean, covariance, row), 3)
-        assert (np.abs(values - truth) <= 3 * errors).all()
+        assert (np.abs(values - truth) <= 3 * errors + 1e-9).all()
         assert (errors < 0.5 * np.abs(truth).max() + 0.1).all()
     assert np.abs(explanation.additivity_error()).max() < 1e-12
     assert np.shape(inspector.base_values_) == ()
@@ -126,7 +126,7 @@ def test_intervals_hold_with_few_draws_and_orders():
             explanation = inspector.fit(X).explain(X[:1])
             truth = enumerated(conditional_game(model, mean, covariance, X[0]), 3)
             error = np.abs(explanation.values[0] - truth)
-            inside.append(error <= 1.96 * explanation.standard_errors[0])
+            inside.append(error <= 1.96 * explanation.standard_errors[0] + 1e-9)
         assert np.mean(inside) >= 0.9
 
 
@@ -146,13 +146,16 @@ def test_all_kinds_estimate_the_same_means(dependence):
     assert inspector.dependence_ == dependence
 
 
-def test_linear_models_are_exact():
+@pytest.mark.parametrize("kind", [ExactShapley, ShapleyValues])
+def test_linear_models_are_exact(kind):
+    """Draws have the mean and covariance of the rows."""
     X, _, _ = table(1)
     model = LinearRegression().fit(X, X @ [1.0, 2.0, 0.0])
-    chosen = ShapleyValues(FrozenEstimator(model), dependence="gaussian").fit(X)
+    drawn = kind(FrozenEstimator(model), dependence="gaussian", random_state=0).fit(X)
     exact = LinearSHAP(FrozenEstimator(model), perturbation="correlation").fit(X)
-    assert chosen.algorithm_ == "linear"
-    assert_array_equal(chosen.explain(X[:5]).values, exact.explain(X[:5]).values)
+    explanation = drawn.explain(X[:5])
+    assert_allclose(explanation.values, exact.explain(X[:5]).values, atol=1e-9)
+    assert explanation.standard_errors.max() < 1e-9
 
 
 def test_causal_order():
@@ -188,7 +191,7 @@ def test_within_groups():
         conditional_game(model, mean, covariance, X[0]), permitted_orders([[0, 2], 1])
     )
     error = np.abs(values.values[0] - truth)
-    assert (error <= 3 * values.standard_errors[0]).all()
+    assert (error <= 3 * values.standard_errors[0] + 1e-9).all()
 
 
 @pytest.mark.parametrize("dependence", ["copula", "neighbors", "regression", "auto"])
@@ -235,7 +238,7 @@ def test_a_sampler_of_ones_own():
     def first_rows(rows, columns, n_draws):
         return np.tile(X[:n_draws], (len(rows), 1))
 
-    own = ExactShapley(FrozenEstimator(model), dependence=first_rows, subsample=20)
+    own = ExactShapley(FrozenEstimator(model), dependence=first_rows, background=X[:20])
     same = ExactShapley(FrozenEstimator(model), background=X[:20])
     assert_allclose(
         own.fit(X).explain(X[30:33]).values,
@@ -281,7 +284,7 @@ def test_the_error_is_that_of_held_out_rows():
     without = pickle.loads(pickle.dumps(inspector.fit(X)))
     with pytest.raises(AttributeError, match="before pickling"):
         _ = without.dependence_error_
-    with pytest.raises(AttributeError, match="it is None"):
+    with pytest.raises(AttributeError, match="which is None"):
         _ = ExactShapley(FrozenEstimator(Quadratic([1, 1]))).fit(X).dependence_error_
 
 

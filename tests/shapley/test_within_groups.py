@@ -115,7 +115,7 @@ def test_all_estimators_enumerate_the_orders(model, grouping):
 def test_causal_order(model):
     X, fitted = table(model)
     groups, _ = GROUPS["two levels"]
-    order = [[0, 3], ["x4", 1], [2], [5]]
+    order = [["a"], ["x4", 1], [2], [5]]
     expected = truth(fitted, X[30], X[:12], [[0, 3], [4, 1], [2], [5]], causal=True)
     for kind in (TreeSHAP, ExactShapley, ShapleySampling):
         inspector = kind(
@@ -240,7 +240,7 @@ def test_groups_of_correlated_features():
     ("params", "message"),
     [
         ({"within_groups": True}, "within_groups=True credits features"),
-        ({"feature_groups": "correlation"}, "must be a dict of name to features"),
+        ({"feature_groups": "correlation"}, "pass within_groups=True, too"),
         (
             {"feature_groups": {"a": {"b": [0], "c": [0]}}, "within_groups": True},
             "'x0' in 'b' and again in 'c'",
@@ -268,7 +268,9 @@ def test_bad_groups(kind, params, message):
 def test_interactions_have_no_groups():
     X, fitted = table("deep")
     inspector = TreeSHAP(FrozenEstimator(fitted), causal_order=[[0, 1, 2], [3, 4, 5]])
-    assert not hasattr(inspector.fit(X), "interaction_values")
+    with pytest.raises(AttributeError) as error:
+        _ = inspector.fit(X).interaction_values
+    assert "players in any order" in str(error.value.__cause__)
     assert hasattr(inspector.set_params(causal_order=None), "interaction_values")
 
 

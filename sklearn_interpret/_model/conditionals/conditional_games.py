@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model.conditionals.draws import (
     FEWEST_DRAWS,
     CopulaDraws,
@@ -70,8 +71,8 @@ class ConditionalGame(ResponseGame):
     n_batches : int
         Number B of batches of draws; zero if there is no error of draws to estimate.
     base_values : ndarray of shape (k (1 + B),)
-        Values without any player: of all draws, then of each batch of draws. Other
-        values of the game have the same outputs.
+        Mean response to the rows of fit, after the link, repeated for each batch of
+        draws. Other values of the game have the same outputs.
     saturated : bool
         Whether the link clipped a mean response.
     """
@@ -103,7 +104,9 @@ class ConditionalGame(ResponseGame):
         self.first_row = sample.rows.take([0])
         joint = sample.rows.followed_by(self.first_row)
         self.is_constant = joint.equals_first_rows(sample.rows.n_rows)[0]
-        self.base_means = self.conditional.base_means()
+        # Known better than from the draws: the mean response to all rows.
+        means = shares_of(sample.weights) @ self.conditional.targets
+        self.base_means = np.tile(means, 1 + self.n_batches)
         self._set_base_values(self.base_means)
 
     @property

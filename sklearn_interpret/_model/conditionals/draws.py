@@ -68,6 +68,11 @@ class ConditionalMeans(PlainState, ABC):
         The user's parameter.
     seed : int
         Seed of the draws.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (n_rows, k)
+        Responses to the rows of fit.
     """
 
     # Whether draws are random: batches of them then have means of their own.
@@ -86,6 +91,7 @@ class ConditionalMeans(PlainState, ABC):
         self._shares = shares_of(sample.weights)
         self.n_batches = min(_MOST_BATCHES, n_draws // 2) if self.is_random else 0
         self._fit(np.random.default_rng(seed))
+        self.targets = plain_responses(response, sample.rows)
 
     @abstractmethod
     def _fit(self, rng: np.random.Generator) -> None:
@@ -101,13 +107,6 @@ class ConditionalMeans(PlainState, ABC):
 
         Of the explained rows at `index`, given the columns in the mask `present`.
         """
-
-    def base_means(self) -> _Floats:
-        """Mean responses (k (1 + n_batches),) given no columns."""
-        if not self.is_random:
-            return self._shares @ plain_responses(self.response, self._rows)
-        first, nothing = np.zeros(1, np.intp), np.zeros((1, self._rows.n_columns), bool)
-        return self.means(self.locate(self._rows.take(first)), first, nothing)[0]
 
 
 class _Draws(ConditionalMeans):
@@ -332,6 +331,12 @@ class SamplerDraws(_Draws):
     """Draws by the user's function ``sampler(X, columns, n_draws)``."""
 
     is_random = by_coalition = True
+
+    def _fit(self, rng: np.random.Generator) -> None:
+        super()._fit(rng)
+        # The function's errors are raised in `fit`.
+        first, nothing = np.zeros(1, np.intp), np.zeros((1, self._rows.n_columns), bool)
+        self._hybrids(self._rows, first, nothing)
 
     def _hybrids(
         self, located: Rows, index: _Index, present: _Mask

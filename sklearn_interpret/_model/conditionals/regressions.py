@@ -14,7 +14,6 @@ from sklearn_interpret._model.conditionals.draws import ConditionalMeans
 from sklearn_interpret._model.conditionals.scores import score_columns
 from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.predictors import weight_parameter
-from sklearn_interpret._model.responses.response import plain_responses
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
@@ -44,23 +43,18 @@ class ConditionalRegressions(ConditionalMeans):
         is_default = self._dependence == "regression"
         self._columns = score_columns(self._rows, self._shares) if is_default else None
         self._regressor = _BOOSTING if is_default else self._dependence
-        self._targets = plain_responses(self.response, self._rows)
         self._models: dict[bytes, list[Any]] = {}
-
-    def base_means(self) -> _Floats:
-        """Mean response (k,) to the rows of fit."""
-        return self._shares @ self._targets
 
     def means(self, located: Rows, index: _Index, present: _Mask) -> _Floats:
         """Predicted means (m, k)."""
-        means = np.empty((len(index), self._targets.shape[1]))
+        means = np.empty((len(index), self.targets.shape[1]))
         for group in with_progress(list(groups_of_rows(present))):
             columns = np.flatnonzero(present[group[0]])
             X = self._table(located.take(index[group]), columns)
             for output, model in enumerate(self._fitted(columns)):
                 means[group, output] = model.predict(X)
         # A mean of responses is between the least and the largest of them.
-        return np.clip(means, self._targets.min(axis=0), self._targets.max(axis=0))
+        return np.clip(means, self.targets.min(axis=0), self.targets.max(axis=0))
 
     def _table(self, rows: Rows, columns: _Index) -> Any:
         """Columns of rows as the regressor takes them."""
@@ -80,7 +74,7 @@ class ConditionalRegressions(ConditionalMeans):
             weights = {} if parameter is None else {parameter: self._weights}
             models = [
                 clone(self._regressor).fit(X, targets, **weights)
-                for targets in self._targets.T
+                for targets in self.targets.T
             ]
             if len(self._models) >= _MOST_FITS:
                 del self._models[next(iter(self._models))]
