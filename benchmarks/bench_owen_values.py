@@ -5,9 +5,9 @@ mean over all orders that keep groups together): `CoalitionExplainer` takes grou
 any size, also nested; `PartitionExplainer` a binary tree, which is a nesting of groups
 of two, given enough evaluations. Ours are asked for the same nesting.
 
-They ask the model for each explained row, and need minutes for a thousand: their time is
-taken on a few rows, and multiplied by the ratio of the numbers of rows. Explainers are
-constructed before that, ours are not.
+They ask the model for each explained row, and need minutes for a thousand: their time
+is taken on a few rows, and multiplied by the ratio of the numbers of rows. Explainers
+are constructed before that, ours are not.
 """
 
 import sys
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ NESTED: Tree = [[[0, 1], [2]], [[3], [4, 5, 6]]]
 BINARY: Tree = [[0, 1], [[2, 3], [[4, 5], 6]]]
 # Twenty features in six groups.
 ENDS = (0, 4, 8, 11, 14, 17, 20)
-SIX: Tree = [list(range(*ends)) for ends in zip(ENDS[:-1], ENDS[1:], strict=True)]
+SIX: Tree = [list(range(*ends)) for ends in pairwise(ENDS)]
 
 
 def halved(members: Tree) -> Any:
@@ -285,9 +285,8 @@ def by_few_rows(
     few = rows[: sizes.n_few]
     try:
         theirs = peer(model, background, tree)
-        difference = float(
-            np.abs(own(background, rows)[: len(few)] - theirs(few)).max()
-        )
+        own_few = own(background, rows)[: len(few)]
+        difference = float(np.abs(own_few - theirs(few)).max())
     except ImportError as error:
         note = f"{type(error).__name__}: {error}"
         return Result(name, "shap", *"-----", "peer missing", note)
