@@ -110,15 +110,15 @@ def observed(kind: str, latent: np.ndarray) -> np.ndarray:
     return X
 
 
-def surface(kind: str, latent: np.ndarray) -> np.ndarray:
+def surface(kind: str, X: np.ndarray) -> np.ndarray:
     """Return the expected target; flags act by their sign."""
-    z = latent.T.copy()
+    # Skewed features around one: trees would not tell others from normal ones.
+    z = X.T - (kind == "skewed")
     if kind == "mixed":
-        for column, cut in CUTS.items():
-            z[column] = np.where(z[column] > cut, 1.0, -1.0)
-    return (
-        z[0] + z[1] * z[2] + np.sin(2 * z[3]) + np.abs(z[4]) * z[5] + z[6] * (z[7] > 0)
-    )
+        for column in CUTS:
+            z[column] = 2 * z[column] - 1
+    pairs = z[1] * z[2] + np.abs(z[4]) * z[5] + z[6] * (z[7] > 0)
+    return z[0] + np.sin(2 * z[3]) + pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,9 +217,9 @@ def problem(kind: str, sizes: Sizes) -> Problem:
     rng = np.random.default_rng(0)
     root = np.linalg.cholesky(CORRELATION)
     latent = rng.normal(size=(N_TRAINING + sizes.n_rows, N_FEATURES)) @ root.T
-    y = surface(kind, latent) + 0.5 * rng.normal(size=len(latent))
-    X = observed(kind, latent)[:N_TRAINING]
-    model = GradientBoostingRegressor(random_state=0).fit(X, y[:N_TRAINING])
+    X = observed(kind, latent[:N_TRAINING])
+    y = surface(kind, X) + 0.5 * rng.normal(size=N_TRAINING)
+    model = GradientBoostingRegressor(random_state=0).fit(X, y)
     rows = latent[N_TRAINING:]
     halves = [
         shapley(true_values(kind, model, rows, sizes.n_true // 2, seed))
