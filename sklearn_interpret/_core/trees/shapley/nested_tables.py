@@ -41,9 +41,17 @@ def leaves_by_structure(
     levels, position = np.unique(
         numbers.reshape(-1, n_leaves), axis=1, return_inverse=True
     )
-    for number, structure in enumerate(levels.T):
-        leaves = np.flatnonzero(position.ravel() == number)
-        yield Hierarchy(structure.reshape(-1, d), hierarchy.is_ordered), leaves
+    # Levels that split no group are left out: fewer structures differ.
+    alike: dict[bytes, list[int]] = {}
+    structures = {}
+    for number, flat_levels in enumerate(levels.T):
+        structure = flat_levels.reshape(-1, d)
+        splits = np.append(True, (structure[1:] != structure[:-1]).any(axis=1))
+        key = structure[splits].tobytes()
+        structures[key] = Hierarchy(structure[splits], hierarchy.is_ordered)
+        alike.setdefault(key, []).append(number)
+    for key, structure in structures.items():
+        yield structure, np.flatnonzero(np.isin(position.ravel(), alike[key]))
 
 
 def nested_comparison_gains(
@@ -61,6 +69,8 @@ def nested_comparison_gains(
                 is_before, is_after = structure.before_and_after(slot)
                 contradicts = lost[is_before].any(axis=0) | gained[is_after].any(axis=0)
                 slot_gains *= ~contradicts
+                continue
+            if not len(groups):
                 continue
             has_gained, has_lost = groups @ gained, groups @ lost
             n_gained, n_lost = has_gained.sum(axis=0), has_lost.sum(axis=0)
