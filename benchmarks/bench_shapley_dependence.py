@@ -94,7 +94,7 @@ class Sizes:
     judged: bool
 
 
-FULL = Sizes(20, 5, 2**13, (20, 100), judged=True)
+FULL = Sizes(20, 10, 2**13, (20, 100), judged=True)
 QUICK = Sizes(2, 1, 2**10, (20,), judged=False)
 
 
