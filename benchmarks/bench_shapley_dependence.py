@@ -360,8 +360,10 @@ def compare(
     best = min(measured, key=lambda peer: measured[peer].error)
     ratio = measured[best].error / own.error
     judged = sizes.judged and dependence in JUDGED[kind]
-    # As many as of all coalitions but the full one, for which a peer asks again.
-    many = own.n_rows > sizes.n_rows * len(MEMBERS) * n_draws
+    # Those of all coalitions, and once the rows that the distribution is estimated from:
+    # their mean is the value of the empty one. "auto" tries all kinds before.
+    allowed = sizes.n_rows * len(MEMBERS) * n_draws + N_TRAINING
+    many = dependence != "auto" and own.n_rows > allowed
     package = best.partition(" ")[0]
     known = package in ("shapiq", "shapr")
     return Result(
