@@ -360,8 +360,8 @@ def compare(
     best = min(measured, key=lambda peer: measured[peer].error)
     ratio = measured[best].error / own.error
     judged = sizes.judged and dependence in JUDGED[kind]
-    # Those of all coalitions, and once the rows that the distribution is estimated from:
-    # their mean is the value of the empty one. "auto" tries all kinds before.
+    # Those of all coalitions, and once the rows that the distribution is estimated
+    # from: their mean is the value of the empty one. "auto" tries all kinds before.
     allowed = sizes.n_rows * len(MEMBERS) * n_draws + N_TRAINING
     many = dependence != "auto" and own.n_rows > allowed
     package = best.partition(" ")[0]
