@@ -656,7 +656,10 @@ OF_LINES = {
 OF_ONE_KIND = {
     linear.CoefficientInference: [LinearRegression(), LogisticRegression(C=np.inf)],
     decomposition.NaiveBayesContributions: [BernoulliNB()],
-    influence.DataValues: [KNeighborsRegressor(3), KNeighborsClassifier(3)],
+    influence.DataValues: [
+        KNeighborsRegressor(3, algorithm="brute"),
+        KNeighborsClassifier(3, algorithm="brute"),
+    ],
     decomposition.NeighborContributions: [
         # The trees of the other algorithms count their calls.
         KNeighborsRegressor(3, algorithm="brute"),

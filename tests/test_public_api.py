@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sklearn_interpret
-from sklearn_interpret import decomposition
+from sklearn_interpret import decomposition, influence
 from sklearn_interpret._model.rows.lazy import lazy_for_dask
 from tests.instances import ARGUMENTS, FITTED, OF_TEXTS, wraps_a_model
 
@@ -25,7 +25,7 @@ PUBLIC = [
 PROMISED = Path(__file__).with_name("public_signatures.txt")
 
 # Neighbours vote alike, whatever their rows weigh.
-WITHOUT_WEIGHTS = {decomposition.NeighborContributions}
+WITHOUT_WEIGHTS = {decomposition.NeighborContributions, influence.DataValues}
 
 ESTIMATORS = sorted(
     {*ARGUMENTS, *OF_TEXTS}, key=lambda c: (c.__module__, c.__qualname__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,7 @@ from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -106,8 +107,8 @@ class DataValues(ResultsMixin, BaseInspector):
     Notes
     -----
     Values of neighbours sum to the score of all rows less that of none. They take the
-    time of sorting all training rows for each predicted row. `sample_weight` weighs the
-    rows of `fit` as predicted rows.
+    time of sorting all training rows for each predicted row. A forest may be fitted
+    with `sample_weight`; its rows count equally in the values.
 
     References
     ----------
@@ -149,6 +150,32 @@ class DataValues(ResultsMixin, BaseInspector):
         "validation": [tuple, list, None],
     }
 
+    def fit(  # type: ignore[override]  # weights are those of the model
+        self, X: Any, y: ArrayLike | None = None, **params: Any
+    ) -> Self:
+        """Fit a clone of `estimator`, and value its training rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets, which are required.
+        **params : dict
+            Further parameters of the model's `fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted inspector.
+
+        Raises
+        ------
+        ValueError
+            Bad input, or a model and rows that cannot be valued.
+        """
+        return super().fit(X, y, **params)
+
     def _make_response(self) -> Any:
         _, model = steps_and_model(self.estimator_)
         if any(computes_as(model, kind) for kind in _NEIGHBORS):
@@ -182,9 +209,12 @@ class DataValues(ResultsMixin, BaseInspector):
                 "None: values depend on the targets, also where the model is a "
                 "FrozenEstimator."
             )
-        if self.method_ == "neighbors":
-            return Sample.of_positive_weight(rows, y, weights)
-        return Sample(rows, np.asarray(y), weights)  # members know all rows
+        if self.method_ == "neighbors" and np.ptp(weights):
+            raise ValueError(
+                "sample_weight differs between rows, and models of nearest neighbours "
+                "take no weights: pass None."
+            )
+        return Sample(rows, np.asarray(y), np.ones(rows.n_rows))
 
     def _inspect(self, sample: Sample, response: Any) -> None:
         response(sample.rows.native)  # the model checks the rows itself
@@ -192,80 +222,68 @@ class DataValues(ResultsMixin, BaseInspector):
         rows = transform_by_steps(steps, sample.rows.native)
         targets = _targets(model, sample.y)
         score = self._neighbor_scores if self.method_ == "neighbors" else _member_scores
-        blocks = score(steps, model, rows, targets, sample.weights)
         counts, sums, squares = np.zeros((3, sample.rows.n_rows))
-        shares = np.zeros(sample.rows.n_rows)  # sums of squared weights
-        for values, weights in blocks:
-            counts += weights.sum(axis=0)
-            shares += np.square(weights).sum(axis=0)
-            sums += (weights * values).sum(axis=0)
-            squares += (weights * values**2).sum(axis=0)
+        for values, is_counted in score(steps, model, rows, targets):
+            counts += is_counted.sum(axis=0)
+            sums += (is_counted * values).sum(axis=0)
+            squares += (is_counted * values**2).sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             self.values_ = sums / counts
             variances = np.maximum(squares / counts - self.values_**2, 0.0)
-            effective = counts**2 / shares
-            errors = np.sqrt(variances / (effective - 1))
-        self.standard_errors_ = np.where(effective > 1, errors, np.nan)
-        self._training = sample
+            errors = np.sqrt(variances / (counts - 1))
+        self.standard_errors_ = np.where(counts > 1, errors, np.nan)
+        native = sample.rows.native
+        self._training_fields = {
+            "training_data": native,
+            "training_names": list(getattr(native, "index", range(len(counts)))),
+            "training_targets": sample.y,
+        }
 
     def _neighbor_scores(
-        self,
-        steps: Any,
-        model: Any,
-        rows: Any,
-        targets: NDArray[np.float64],
-        weights: NDArray[np.float64],
+        self, steps: Any, model: Any, rows: Any, targets: NDArray[np.float64]
     ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Yield values (m, n) of all rows for predicted rows, and weights (m, n)."""
-        n, k, others = len(targets), model.n_neighbors, self.validation is None
-        if k > n - others:
+        """Yield values (m, n) of all rows for predicted rows, and which of them count.
+
+        A row does not count for its own prediction.
+        """
+        n, k, n_own = len(targets), model.n_neighbors, int(self.validation is None)
+        if k > n - n_own:
             raise ValueError(
-                f"n_neighbors={k} needs more than {k - 1 + others} rows in fit."
+                f"n_neighbors={k} takes {k + n_own} rows or more; fit has {n}."
             )
         neighbors = clone(model).fit(rows, targets[:, 0])
-        predicted, expected = rows, targets
+        predicted, expected = as_rows(rows), targets
         if self.validation is not None:
             X, y = self.validation
-            check_consistent_length(X, y)
-            predicted = transform_by_steps(
-                steps, self._check_rows(X, reset=False).native
-            )
-            expected, weights = _targets(model, np.asarray(y)), np.ones(len(y))
-        center = targets.mean(axis=0)
+            valid = self._check_rows(X, reset=False)
+            check_consistent_length(valid.native, y)
+            predicted = as_rows(transform_by_steps(steps, valid.native))
+            expected = _targets(model, np.asarray(y))
+        center = 0.0 if is_classifier(model) else targets.mean(axis=0)
         # Distances and positions of all rows, and a dozen arrays of values.
-        for block in with_progress(
-            list(slices(len(expected), rows_in_memory(120 * n)))
-        ):
+        blocks = slices(len(expected), rows_in_memory(120 * n))
+        for block in with_progress(list(blocks)):
             order = neighbors.kneighbors(
-                predicted[block], n_neighbors=n, return_distance=False
+                predicted.sliced(block).native, n_neighbors=n, return_distance=False
             )
-            own = np.arange(block.start, block.stop)[:, None]
-            if others:
-                order = order[order != own].reshape(len(order), n - 1)
-            values, counted = np.zeros((len(order), n)), np.zeros((len(order), n))
-            for output in range(targets.shape[1]):
-                near, y = targets[:, output][order], expected[block, output]
-                if is_classifier(model):
-                    by_rank = agreement_values((near == y[:, None]).astype(float), k)
-                else:
-                    middle = center[output]
-                    by_rank = squared_error_values(near - middle, y - middle, k)
-                np.put_along_axis(counted, order, weights[block, None], axis=1)
-                sums = np.take_along_axis(values, order, axis=1) + by_rank
-                np.put_along_axis(values, order, sums, axis=1)
-            yield values / targets.shape[1], counted
+            if n_own:
+                is_own = order == np.arange(block.start, block.stop)[:, None]
+                order = order[~is_own].reshape(len(order), n - 1)
+            values, is_counted = np.zeros((2, len(order), n))
+            near, y = targets[order] - center, expected[block] - center
+            by_rank = sum(
+                agreement_values(1.0 * (output == y_of[:, None]), k)
+                if is_classifier(model)
+                else squared_error_values(output, y_of, k)
+                for output, y_of in zip(near.T.swapaxes(1, 2), y.T, strict=True)
+            )
+            np.put_along_axis(values, order, by_rank / targets.shape[1], axis=1)
+            np.put_along_axis(is_counted, order, 1.0, axis=1)
+            yield values, is_counted
 
     def _overall_explanation(self) -> TrainingExplanation:
-        sample, native = self._training, self._training.rows.native
-        names = getattr(native, "index", np.arange(len(self.values_)))
-        if sample.positions is not None and not hasattr(native, "index"):
-            names = sample.positions
         return TrainingExplanation(
-            self.values_[None],
-            native,
-            training_names=list(names),
-            training_targets=sample.y,
-            value_name="value of the row",
+            self.values_[None], **self._training_fields, value_name="value of the row"
         )
 
     def _result_blocks(self) -> list[dict[str, Any]]:
@@ -273,7 +291,7 @@ class DataValues(ResultsMixin, BaseInspector):
         "value" and "standard_error".
         """
         order = np.argsort(self.values_, kind="stable")
-        names = np.array(self._overall_explanation().training_names, dtype=object)
+        names = np.array(self._training_fields["training_names"], dtype=object)
         return [
             {
                 "row": names[order],
@@ -285,29 +303,24 @@ class DataValues(ResultsMixin, BaseInspector):
 
 def _targets(model: Any, y: NDArray[Any]) -> NDArray[np.float64]:
     """Targets (n, k) as numbers: positions of classes."""
-    y = np.asarray(y)
-    if is_classifier(model):
-        if y.ndim > 1:
-            raise ValueError(f"y has {y.shape[1]} columns of labels; one is accepted.")
-        codes = np.searchsorted(model.classes_, y)
-        codes = np.minimum(codes, len(model.classes_) - 1)
-        unknown = model.classes_[codes] != y
+    columns = y.reshape(len(y), -1)
+    if not is_classifier(model):
+        return columns.astype(np.float64)
+    classes = model.classes_ if isinstance(model.classes_, list) else [model.classes_]
+    codes = np.empty(columns.shape)
+    for output, (labels, column) in enumerate(zip(classes, columns.T, strict=True)):
+        positions = np.minimum(np.searchsorted(labels, column), len(labels) - 1)
+        unknown = labels[positions] != column
         if unknown.any():
-            raise ValueError(
-                f"y has the class {y[unknown][0]!r}, which is none of the model's."
-            )
-        y = codes
-    return y.reshape(len(y), -1).astype(np.float64)
+            raise ValueError(f"y has the unknown class {column[unknown][0]!r}.")
+        codes[:, output] = positions
+    return codes
 
 
 def _member_scores(
-    steps: Any,
-    model: Any,
-    rows: Any,
-    targets: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    steps: Any, model: Any, rows: Any, targets: NDArray[np.float64]
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield scores (1, n) of each member, and whether rows are out of its bag (1, n)."""
+    """Yield scores (1, n) of each member, and which rows are out of its bag."""
     features = getattr(model, "estimators_features_", [None] * len(model.estimators_))
     samples = model.estimators_samples_
     if max(sample.max(initial=0) for sample in samples) >= len(targets):

@@ -1,4 +1,4 @@
-"""Shapley values of training rows in predictions of nearest neighbours (Jia et al. 2019).
+"""Shapley values of rows in predictions of nearest neighbours (Jia et al. 2019).
 
 The prediction of a set of training rows is the mean over its k nearest ones, where
 missing ones count as zero; values of its rows follow from each other in the order of
