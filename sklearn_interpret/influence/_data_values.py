@@ -1,4 +1,4 @@
-"""What each training row is worth: Shapley values of neighbours, out-of-bag scores."""
+"""Values of training rows: Shapley values of neighbours, out-of-bag scores."""
 
 from __future__ import annotations
 
