@@ -11,6 +11,7 @@ from sklearn_interpret._model.conditionals.correlated_groups import correlated_g
 from sklearn_interpret._model.rows.features import (
     columns_in,
     feature_index,
+    list_features,
     resolve_groups,
     resolve_nested_groups,
     resolve_players,
@@ -112,8 +113,8 @@ def _causal_numbers(inspector: Any, rows: Rows, groups: dict[str, Any]) -> list[
     players_of_name |= {name: [*columns_in(groups[name])] for name in groups}
     numbers: dict[int, int] = {}
     for number, members in enumerate(inspector.causal_order):
-        for member in [members] if isinstance(members, str | int) else members:
-            players = players_of_name.get(member)
+        for member in list_features(members, rows.names, "causal_order"):
+            players = players_of_name.get(member) if isinstance(member, str) else None
             if players is None:
                 column = feature_index(
                     member, rows.names, named=rows.named, parameter="causal_order"

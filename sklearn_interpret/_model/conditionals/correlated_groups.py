@@ -26,12 +26,12 @@ def correlated_groups(rows: Rows, weights: NDArray[np.float64]) -> dict[str, Any
     """
     if rows.n_columns < 3:  # the groups below the root are single columns
         return {}
-    distances = 1 - _correlations(rows, weights)
-    np.fill_diagonal(distances, 0.0)
+    # Unchecked: roots of sums of squares near zero are symmetric only to 1e-8.
+    distances = squareform(1 - _correlations(rows, weights), checks=False)
     # Single columns, then the groups that merges make; the last one has all columns.
     clusters: list[Any] = [[j] for j in range(rows.n_columns)]
     members = [[j] for j in range(rows.n_columns)]
-    for left, right in linkage(squareform(distances), "average")[:, :2].astype(int):
+    for left, right in linkage(distances, "average")[:, :2].astype(int):
         names = [_group_name(rows.names, members[child]) for child in (left, right)]
         children = [clusters[left], clusters[right]]
         if len(members[left]) == len(members[right]) == 1:
