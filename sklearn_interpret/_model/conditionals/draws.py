@@ -26,6 +26,7 @@ from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import round_to_dtype
+from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret._model.rows.validation import call_parameter
 
@@ -349,6 +350,11 @@ class SamplerDraws(_Draws):
             raise ValueError(
                 f"dependence must return {self.n_draws} rows for each of {rows.n_rows} "
                 f"and {rows.n_columns} columns; it returned a table of shape {shape}."
+            )
+        if table.named and rows.named and table.names != rows.names:
+            raise ValueError(
+                "dependence must return the columns of its argument, in their order; "
+                f"it returned {shortened(table.names)}."
             )
         recipients = np.repeat(np.arange(rows.n_rows), self.n_draws)
         drawn = rows.n_rows + np.arange(table.n_rows)
