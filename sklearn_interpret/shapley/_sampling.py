@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from sklearn_interpret._core.games.coalitions import distinct_coalitions
 from sklearn_interpret._core.games.hierarchies import Hierarchy
 from sklearn_interpret._core.statistics.weighted import student_factor
 from sklearn_interpret._inspectors.dependence import (
@@ -369,14 +370,11 @@ class _OrderCoalitions:
         ranks = np.argsort(orders, axis=1)
         members = ranks[:, None, :] < np.arange(1, n_players)[:, None]
         members = members.reshape(-1, n_players)
-        # Distinct packed bits: much faster than np.unique of rows.
-        packed = np.packbits(members, axis=1)
-        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        first, number = distinct_coalitions(members)
         positions = np.zeros((n, n_players + 1), dtype=np.intp)
-        positions[:, 1:-1] = inverse.reshape(n, -1) + 1
-        positions[:, -1] = len(index) + 1
-        return cls(orders, members[index], positions)
+        positions[:, 1:-1] = number.reshape(n, -1) + 1
+        positions[:, -1] = len(first) + 1
+        return cls(orders, members[first], positions)
 
     def gains(
         self,
