@@ -30,8 +30,9 @@ DEPENDENCE_CONSTRAINTS = {
     ]
 }
 NO_DEPENDENCE = "dependence_error_ is the error of a dependence, which is None."
-# Largest share and number of rows that are held out, and number of coalitions, to
-# estimate the error of conditional means.
+# The error of conditional means is estimated from this share of the rows, which are
+# held out and at most so many, and from this number of coalitions. Fewer rows than the
+# last number tell kinds of dependence apart by chance only.
 _HELD_OUT = 0.3
 _MOST_HELD_OUT = 200
 _N_COALITIONS = 10
@@ -41,14 +42,19 @@ _MOST_REGRESSION_PLAYERS = 10
 
 
 def conditional_game(
-    inspector: Any, response: Response, rows: Sample, n_draws: int, link: str, seed: int
+    inspector: Any,
+    response: Response,
+    sample: Sample,
+    n_draws: int,
+    link: str,
+    seed: int,
 ) -> ConditionalGame:
-    """The game of an inspector with `dependence`; sets the attributes of its choice.
+    """The game of an inspector with `dependence`; sets `dependence_` and its errors.
 
-    Conditional distributions are estimated from `rows`.
+    Conditional distributions are estimated from the sample.
     """
     dependence = inspector.dependence
-    inspector._held_out_data = response, rows, n_draws, seed
+    inspector._held_out_data = response, sample, n_draws, seed
     if isinstance(dependence, str) and dependence == "auto":
         inspector.dependence_errors_ = _errors_by_kind(inspector)
         dependence = min(
@@ -56,20 +62,20 @@ def conditional_game(
         )
     inspector.dependence_, inspector._dependence_error = dependence, None
     return ConditionalGame(
-        response, rows, n_draws, inspector.features_, link, dependence, seed
+        response, sample, n_draws, inspector.features_, link, dependence, seed
     )
 
 
 def _errors_by_kind(inspector: Any) -> dict[str, float]:
-    """Error on held-out rows of each kind of dependence that can be estimated."""
+    """Error on held-out rows of each kind of dependence that takes the columns."""
     errors, refusals = {}, []
-    for kind in sorted(DEPENDENCES):
-        n_players = len(inspector.features_)
-        if kind == "regression" and n_players > _MOST_REGRESSION_PLAYERS:
-            continue
+    kinds = DEPENDENCES
+    if len(inspector.features_) > _MOST_REGRESSION_PLAYERS:
+        kinds = kinds - {"regression"}
+    for kind in sorted(kinds):
         try:
             errors[kind] = _held_out_error(inspector, kind)
-        except ValueError as refusal:  # columns that this kind does not take
+        except ValueError as refusal:
             refusals.append(refusal)
     if not errors:
         raise refusals[0]
@@ -94,11 +100,9 @@ def error_of_dependence(self: Any) -> float:
 
 def _held_out_error(inspector: Any, dependence: Any) -> float:
     """Mean squared error of conditional means at rows that they were not fitted to."""
-    (response, rows, n_draws, seed), players = (
-        inspector._held_out_data,
-        inspector.features_,
-    )
-    n_rows = rows.rows.n_rows
+    response, sample, n_draws, seed = inspector._held_out_data
+    players, rows = inspector.features_, sample.rows
+    n_rows = rows.n_rows
     if n_rows < _FEWEST_ROWS:
         raise ValueError(
             f"The error of conditional means takes {_FEWEST_ROWS} rows or more; there "
@@ -108,21 +112,21 @@ def _held_out_error(inspector: Any, dependence: Any) -> float:
     order = rng.permutation(n_rows)
     n_held_out = min(int(_HELD_OUT * n_rows), _MOST_HELD_OUT)
     held_out, fitted = order[:n_held_out], order[n_held_out:]
-    sample = Sample(rows.rows.take(fitted), None, rows.weights[fitted])
+    sample = Sample(rows.take(fitted), None, sample.weights[fitted])
     game = ConditionalGame(
         response, sample, n_draws, players, "identity", dependence, seed
     )
     coalitions = choose_coalitions(len(players), _N_COALITIONS, rng)
-    return dependence_error(game, rows.rows.take(held_out), coalitions)
+    return dependence_error(game, rows.take(held_out), coalitions)
 
 
 def join_batches(
     values: NDArray[np.float64], errors: NDArray[np.float64] | None, n_batches: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Values (..., k) of all draws, and their errors with that of the draws.
+    """Values (..., k) of all draws, and errors of sampled draws and coalitions.
 
-    `values` and `errors` (..., k (1 + n_batches)) are those of all draws and of batches
-    of them. Errors of draws and of coalitions are independent.
+    `values` (..., k (1 + n_batches)) are those of all draws, then of each batch;
+    `errors` are due to coalitions, which are sampled independently of draws.
     """
     k = values.shape[-1] // (1 + n_batches)
     if errors is not None:

@@ -11,6 +11,7 @@ from sklearn_interpret._model.conditionals.correlated_groups import correlated_g
 from sklearn_interpret._model.rows.features import (
     columns_in,
     feature_index,
+    list_features,
     resolve_groups,
     resolve_nested_groups,
     resolve_players,
@@ -63,9 +64,9 @@ def nesting_of(inspector: Any, sample: Sample | PartitionedSample) -> Nesting:
         groups = name_members(nested, names)
     causal_order = getattr(inspector, "causal_order", None)
     if causal_order is not None:
-        numbers = _causal_numbers(inspector, sample.rows, nested)
-        _check_causal_groups(nested, numbers)
-        paths = [(number, *path) for number, path in zip(numbers, paths, strict=True)]
+        positions = _causal_positions(inspector, sample.rows, nested)
+        _check_causal_groups(nested, positions)
+        paths = [(step, *path) for step, path in zip(positions, paths, strict=True)]
     if groups is None and causal_order is None:
         return Nesting(None, None)
     return Nesting(groups, Hierarchy.of_paths(paths, causal_order is not None))
@@ -100,7 +101,7 @@ def _append_group_numbers(paths: list[tuple[int, ...]], groups: Any) -> None:
             _append_group_numbers(paths, members)
 
 
-def _causal_numbers(inspector: Any, rows: Rows, groups: dict[str, Any]) -> list[int]:
+def _causal_positions(inspector: Any, rows: Rows, groups: dict[str, Any]) -> list[int]:
     """Position of each player in `causal_order`, which may name outermost groups."""
     names = inspector.player_names_
     player_of_column = {
@@ -110,28 +111,28 @@ def _causal_numbers(inspector: Any, rows: Rows, groups: dict[str, Any]) -> list[
     }
     players_of_name = {name: [player] for player, name in enumerate(names)}
     players_of_name |= {name: [*columns_in(groups[name])] for name in groups}
-    numbers: dict[int, int] = {}
-    for number, members in enumerate(inspector.causal_order):
-        for member in [members] if isinstance(members, str | int) else members:
-            players = players_of_name.get(member)
+    positions: dict[int, int] = {}
+    for position, members in enumerate(inspector.causal_order):
+        for member in list_features(members, rows.names, "causal_order"):
+            players = players_of_name.get(member) if isinstance(member, str) else None
             if players is None:
                 column = feature_index(
                     member, rows.names, named=rows.named, parameter="causal_order"
                 )
                 players = [player_of_column[column]]
             for player in players:
-                if numbers.setdefault(player, number) != number:
+                if positions.setdefault(player, position) != position:
                     raise ValueError(f"causal_order has {names[player]!r} twice.")
-    missing = [name for player, name in enumerate(names) if player not in numbers]
+    missing = [name for player, name in enumerate(names) if player not in positions]
     if missing:
         raise ValueError(f"causal_order needs all features; {shortened(missing)} lack.")
-    return [numbers[player] for player in range(len(names))]
+    return [positions[player] for player in range(len(names))]
 
 
-def _check_causal_groups(groups: dict[str, Any], numbers: list[int]) -> None:
+def _check_causal_groups(groups: dict[str, Any], positions: list[int]) -> None:
     """Refuse a group whose members join at different times."""
     for name, members in groups.items():
-        if len({numbers[member] for member in columns_in(members)}) > 1:
+        if len({positions[member] for member in columns_in(members)}) > 1:
             raise ValueError(
                 f"causal_order separates members of the group {name!r}: a group has to "
                 "lie within one entry."

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from sklearn_interpret._core.games.coalitions import distinct_coalitions
 from sklearn_interpret._core.games.hierarchies import Hierarchy
 from sklearn_interpret._core.statistics.weighted import student_factor
 from sklearn_interpret._inspectors.dependence import (
@@ -76,9 +77,9 @@ class ShapleySampling(BaseCoalitional):
         How absent features depend on the present ones. None takes them from the
         background as they are; other kinds give :math:`v(S) = E[f(X) | X_S = x_S]`,
         estimated from all rows of `fit`, or of `background`. "gaussian" and "copula"
-        draw `subsample` times from normal distributions, of numbers or of ranks and
-        levels; "neighbors" weighs the `subsample` nearest rows; "regression", or a
-        regressor, is fitted to the response for each coalition. A callable
+        draw from normal distributions, of numbers or of ranks and levels, once for each
+        row of the background; "neighbors" weighs as many nearest rows; "regression", or
+        a regressor, is fitted to the response for each coalition. A callable
         ``sampler(X, columns, n_draws)`` returns `n_draws` rows for each row of X, with
         its values at the positions `columns`. "auto" takes the smallest
         `dependence_error_`.
@@ -114,7 +115,8 @@ class ShapleySampling(BaseCoalitional):
     estimator_ : estimator
         The fitted model.
     base_values_ : float or ndarray of shape (k,)
-        The mean response over the background, after the link.
+        The mean response over the background, after the link; with `dependence`, over
+        all rows of `fit` if `background` is None.
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
@@ -368,14 +370,11 @@ class _OrderCoalitions:
         ranks = np.argsort(orders, axis=1)
         members = ranks[:, None, :] < np.arange(1, n_players)[:, None]
         members = members.reshape(-1, n_players)
-        # Distinct packed bits: much faster than np.unique of rows.
-        packed = np.packbits(members, axis=1)
-        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        first, number = distinct_coalitions(members)
         positions = np.zeros((n, n_players + 1), dtype=np.intp)
-        positions[:, 1:-1] = inverse.reshape(n, -1) + 1
-        positions[:, -1] = len(index) + 1
-        return cls(orders, members[index], positions)
+        positions[:, 1:-1] = number.reshape(n, -1) + 1
+        positions[:, -1] = len(first) + 1
+        return cls(orders, members[first], positions)
 
     def gains(
         self,

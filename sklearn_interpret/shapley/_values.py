@@ -99,9 +99,9 @@ class ShapleyValues(BaseAttribution):
         How absent features depend on the present ones. None takes them from the
         background as they are; other kinds give :math:`v(S) = E[f(X) | X_S = x_S]`,
         estimated from all rows of `fit`, or of `background`. "gaussian" and "copula"
-        draw `subsample` times from normal distributions, of numbers or of ranks and
-        levels; "neighbors" weighs the `subsample` nearest rows; "regression", or a
-        regressor, is fitted to the response for each coalition. A callable
+        draw from normal distributions, of numbers or of ranks and levels, once for each
+        row of the background; "neighbors" weighs as many nearest rows; "regression", or
+        a regressor, is fitted to the response for each coalition. A callable
         ``sampler(X, columns, n_draws)`` returns `n_draws` rows for each row of X, with
         its values at the positions `columns`. "auto" takes the smallest
         `dependence_error_`.
@@ -133,7 +133,8 @@ class ShapleyValues(BaseAttribution):
     estimator_ : estimator
         The fitted model.
     base_values_ : float or ndarray of shape (k,)
-        The mean response over the background.
+        The mean response over the background; with `dependence`, over all rows of `fit`
+        if `background` is None.
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (`n_features_in_`,)

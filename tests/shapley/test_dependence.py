@@ -331,6 +331,14 @@ def test_explanations_do_not_depend_on_batches():
         ({"dependence": "gaussian"}, "kind.*copula"),
         ({"dependence": "copula", "subsample": 3}, "at least 4"),
         ({"dependence": lambda X, columns, n: X}, "dependence must return 8 rows"),
+        (
+            {
+                "dependence": lambda X, columns, n: X.loc[
+                    X.index.repeat(n), ["kind", "size"]
+                ]
+            },
+            "the columns of its argument, in their order; .*'kind', 'size'",
+        ),
     ],
 )
 def test_bad_dependence(params, message):

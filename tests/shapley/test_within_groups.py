@@ -1,6 +1,7 @@
 """Values inside groups (Owen, Winter) and in a causal order, by all estimators."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.compose import make_column_transformer
@@ -15,6 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, SplineTransformer
 from sklearn.tree import DecisionTreeRegressor
 
+from sklearn_interpret._model.conditionals.correlated_groups import correlated_groups
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.features import columns_in
 from sklearn_interpret.shapley import (
     ExactShapley,
     LinearSHAP,
@@ -236,6 +240,25 @@ def test_groups_of_correlated_features():
     )
 
 
+def test_groups_of_independent_levels():
+    """Rounding in roots of nearly zero correlations is no asymmetry."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        X = pd.DataFrame({name: rng.normal(size=150) for name in "ab"})
+        for name, levels in ("s", "pq"), ("t", "xyz"), ("u", "xyz"):
+            X[name] = rng.choice(list(levels), 150)
+        groups = correlated_groups(as_rows(X), np.ones(150))
+        assert len([*columns_in(groups)]) >= 2
+
+
+def test_causal_order_of_numpy_integers():
+    X, fitted = table("deep")
+    order = np.arange(X.shape[1])
+    inspector = TreeSHAP(FrozenEstimator(fitted), causal_order=list(order)).fit(X)
+    expected = TreeSHAP(FrozenEstimator(fitted), causal_order=order.tolist()).fit(X)
+    assert_allclose(inspector.transform(X[:3]), expected.transform(X[:3]))
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -248,6 +271,8 @@ def test_groups_of_correlated_features():
         ({"feature_groups": {"a": {}}, "within_groups": True}, "the empty group 'a'"),
         ({"causal_order": [[0, 1]]}, "causal_order needs all features; 'x2'"),
         ({"causal_order": [[0, 1, 2], [3, 0, 4, 5]]}, "causal_order has 'x0' twice"),
+        ({"causal_order": [None, [0, 1]]}, "causal_order takes positions"),
+        ({"causal_order": [[[0, 1]], [2]]}, "causal_order takes positions"),
         (
             {
                 "causal_order": [[0, 1], [2, 3, 4, 5]],

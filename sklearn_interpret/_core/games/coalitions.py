@@ -22,6 +22,20 @@ def subsets(n_players: int) -> NDArray[np.bool_]:
     return ((np.arange(2**n_players)[:, None] >> np.arange(n_players)) & 1) == 1
 
 
+def distinct_coalitions(
+    coalitions: NDArray[np.bool_],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First position of each distinct coalition of (m, n_players); its number, (m,).
+
+    Coalitions are numbered by their bits: the empty one is first, the grand one last.
+    """
+    # Packed bits are much faster than np.unique of rows; one bit more for no players.
+    packed = np.packbits(np.pad(coalitions, ((0, 0), (1, 0))), axis=1)
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    return first, number.ravel()
+
+
 def all_coalitions(n_players: int) -> NDArray[np.bool_]:
     """All coalitions between nobody and everybody, by number: (m, n_players) bool."""
     return subsets(n_players)[1:-1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations, product
+from itertools import islice, permutations, product
 from math import factorial, prod
 from typing import NamedTuple
 
@@ -19,15 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_interpret._core.games.coalitions import coalition_shares, subsets
+from sklearn_interpret._core.games.coalitions import (
+    coalition_shares,
+    distinct_coalitions,
+    subsets,
+)
 
 
 class CoalitionSums(NamedTuple):
     """Values of players as sums over coalitions."""
 
-    coalitions: NDArray[
-        np.bool_
-    ]  # (m, n_players): the first is empty, the last complete
+    # (m, n_players): the first is empty, the last has all players.
+    coalitions: NDArray[np.bool_]
     coefficients: sparse.csr_array  # (n_players, m)
 
 
@@ -78,13 +81,13 @@ class Hierarchy:
 
     @cached_property
     def _above(self) -> NDArray[np.intp]:
-        """Number of the group above that of each level, (n_levels, n_players)."""
+        """Number of the group around each player's group, (n_levels, n_players)."""
         return np.vstack([np.zeros_like(self.levels[:1]), self.levels[:-1]])
 
     def sibling_groups(self, player: int) -> Iterator[NDArray[np.bool_]]:
-        """Yield, level by level, the siblings of the group that has the player.
+        """Yield, level by level, the siblings of the player's group.
 
-        Masks of members are (n_groups, n_players), in the order of the groups' numbers.
+        Each is a mask of its members, (n_siblings, n_players), by number of the group.
         """
         for level, above in zip(self.levels, self._above, strict=True):
             is_sibling = (above == above[player]) & (level != level[player])
@@ -115,14 +118,14 @@ class Hierarchy:
     @cached_property
     def n_coalitions(self) -> int:
         """Number of coalitions before each player, summed over the players."""
-        total = 0
-        for player in range(self.n_players):
-            n_siblings = list(map(len, self.sibling_groups(player)))
-            total += 2 ** sum(n_siblings[1:] if self.is_ordered else n_siblings)
-        return total
+        siblings = map(self.sibling_groups, range(self.n_players))
+        return sum(
+            2 ** sum(map(len, islice(groups, self.is_ordered, None)))
+            for groups in siblings
+        )
 
     def coalition_sums(self) -> CoalitionSums:
-        """The values of players, exactly, from all coalitions that orders pass."""
+        """Exact values of players, from all coalitions that keep groups together."""
         joined, signed_shares, players = [], [], []
         for player in range(self.n_players):
             before, shares = self._coalitions_before(player)
@@ -132,11 +135,8 @@ class Hierarchy:
             signed_shares += [-shares, shares]
             players.append(np.full(2 * len(shares), player))
         coalitions = np.concatenate(joined)
-        packed = np.packbits(coalitions, axis=1)
-        # Ordered by bits: the empty coalition is the first, the complete one the last.
-        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, first, position = np.unique(keys, return_index=True, return_inverse=True)
-        entries = np.concatenate(players), position.ravel()
+        first, number = distinct_coalitions(coalitions)
+        entries = np.concatenate(players), number
         shape = self.n_players, len(first)
         coefficients = sparse.csr_array((np.concatenate(signed_shares), entries), shape)
         return CoalitionSums(coalitions[first], coefficients)
@@ -144,16 +144,12 @@ class Hierarchy:
     @cached_property
     def n_orders(self) -> int:
         """Number of orders that keep groups together."""
-        return prod(map(factorial, self._numbers_of_members()))
-
-    def _numbers_of_members(self) -> list[int]:
-        """Number of groups in each group whose members join in any order."""
-        numbers = []
-        first = 1 if self.is_ordered else 0
-        for level, above in zip(self.levels[first:], self._above[first:], strict=True):
-            pairs = np.unique(np.stack([above, level]), axis=1)
-            numbers += np.unique(pairs[0], return_counts=True)[1].tolist()
-        return numbers
+        total = 1
+        levels = zip(self._above, self.levels, strict=True)
+        for pair in islice(levels, self.is_ordered, None):
+            group_above, _ = np.unique(pair, axis=1)
+            total *= prod(map(factorial, np.bincount(group_above).tolist()))
+        return total
 
     def all_orders(self) -> NDArray[np.intp]:
         """All orders that keep groups together, (n_orders, n_players)."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from sklearn_interpret._core.games.coalitions import distinct_coalitions
 from sklearn_interpret._core.local.masks import quasi_random_points
 
 _Floats = NDArray[np.float64]
@@ -93,11 +94,9 @@ def nearest_correlation(matrix: _Floats) -> _Floats:
 
 def groups_of_rows(flags: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
     """Positions of the rows (m, d) that have the same flags, group by group."""
-    packed = np.packbits(np.pad(flags, ((0, 0), (1, 0))), axis=1)
-    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-    _, group, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    _, group = distinct_coalitions(flags)
     order = np.argsort(group, kind="stable")
-    yield from np.split(order, np.cumsum(counts)[:-1])
+    yield from np.split(order, np.cumsum(np.bincount(group))[:-1])
 
 
 def batch_operator(n_draws: int, n_batches: int) -> _Floats:

@@ -96,8 +96,8 @@ class ConditionalGame(ResponseGame):
             kind = ConditionalRegressions if is_regressor else SamplerDraws
         if draws < FEWEST_DRAWS and kind is not ConditionalRegressions:
             raise ValueError(
-                f"subsample has {draws} draws, and conditional values take at least "
-                f"{FEWEST_DRAWS}."
+                "dependence draws once for each row of the background (subsample), and "
+                f"takes at least {FEWEST_DRAWS}; there are {draws}."
             )
         self.conditional = kind(response, sample, draws, dependence, seed)
         self.n_batches = self.conditional.n_batches

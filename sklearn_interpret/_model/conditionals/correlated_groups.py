@@ -15,7 +15,7 @@ from sklearn_interpret._model.rows.features import columns_in
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
-# Names of columns in the name of a group.
+# Largest number of columns that are named in the name of a group.
 _NAMED_COLUMNS = 2
 
 
@@ -26,12 +26,12 @@ def correlated_groups(rows: Rows, weights: NDArray[np.float64]) -> dict[str, Any
     """
     if rows.n_columns < 3:  # the groups below the root are single columns
         return {}
-    distances = 1 - _correlations(rows, weights)
-    np.fill_diagonal(distances, 0.0)
+    # Unchecked: roots of sums of squares near zero are symmetric only to 1e-8.
+    distances = squareform(1 - _correlations(rows, weights), checks=False)
     # Single columns, then the groups that merges make; the last one has all columns.
     clusters: list[Any] = [[j] for j in range(rows.n_columns)]
     members = [[j] for j in range(rows.n_columns)]
-    for left, right in linkage(squareform(distances), "average")[:, :2].astype(int):
+    for left, right in linkage(distances, "average")[:, :2].astype(int):
         names = [_group_name(rows.names, members[child]) for child in (left, right)]
         children = [clusters[left], clusters[right]]
         if len(members[left]) == len(members[right]) == 1:
@@ -56,18 +56,17 @@ def _group_name(names: list[str], columns: list[int]) -> str:
 def _correlations(rows: Rows, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Correlations of the ranks of columns, in [0, 1].
 
-    A column of levels has an indicator for each; of several numbers it is the root of
-    the RV coefficient (Robert & Escoufier 1976), the absolute correlation of single
-    ones.
+    A column of levels is a set of indicators. Of sets of numbers, the correlation is
+    the root of the RV coefficient (Robert & Escoufier 1976), which is the absolute
+    correlation if each set has one.
     """
     targets = [as_targets(rows, j, weights) for j in range(rows.n_columns)]
-    targets = [
-        part if part.shape[1] else np.zeros((rows.n_rows, 1)) for part in targets
-    ]
-    starts = np.cumsum([0, *(part.shape[1] for part in targets[:-1])])
+    constant = np.zeros((rows.n_rows, 1))
+    targets = [target if target.shape[1] else constant for target in targets]
+    starts = np.cumsum([0, *(target.shape[1] for target in targets[:-1])])
     joined = np.hstack(targets) * np.sqrt(weights / weights.sum())[:, None]
     squares = np.square(joined.T @ joined)
     sums = np.add.reduceat(np.add.reduceat(squares, starts), starts, axis=1)
-    own = np.sqrt(np.diag(sums))
-    scales = np.where(own > 0, own, 1.0)
+    norms = np.sqrt(np.diag(sums))
+    scales = np.where(norms > 0, norms, 1.0)
     return np.sqrt(np.clip(sums / scales / scales[:, None], 0, 1))

@@ -26,6 +26,7 @@ from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import round_to_dtype
+from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret._model.rows.validation import call_parameter
 
@@ -47,8 +48,8 @@ FEWEST_DRAWS = 4
 _CONSTANT = 1e-12
 # Differences of squared distances that are ties.
 _TIE = 1e-12
-# Widths of the kernel, in distances of the farthest neighbour. A wider one is taken if
-# the effective number of neighbours is less than the least.
+# Widths of the kernel, in distances of the farthest neighbour. The next one is taken if
+# weights are those of fewer neighbours than the least effective number.
 _WIDTHS = 1.1, 1.5, 4.0
 _LEAST_EFFECTIVE = 10
 
@@ -75,7 +76,7 @@ class ConditionalMeans(PlainState, ABC):
         Responses to the rows of fit.
     """
 
-    # Whether draws are random: batches of them then have means of their own.
+    # Whether draws are random, so that batches of them show the error.
     is_random = False
 
     def __init__(
@@ -98,21 +99,22 @@ class ConditionalMeans(PlainState, ABC):
         """Estimate the joint distribution of the columns, and draw."""
 
     def locate(self, rows: Rows) -> Any:
-        """What `means` has to know about rows that are explained."""
+        """The explained rows in the form that `means` takes."""
         return rows
 
     @abstractmethod
     def means(self, located: Any, index: _Index, present: _Mask) -> _Floats:
         """Mean responses (m, k (1 + n_batches)): of all draws, then of each batch.
 
-        Of the explained rows at `index`, given the columns in the mask `present`.
+        They are those of the explained rows at `index` (m,), given their columns in the
+        mask `present` (m, n_columns).
         """
 
 
 class _Draws(ConditionalMeans):
     """Mean responses to hybrid rows."""
 
-    # Whether hybrid rows are made of one coalition after the other.
+    # Whether `_hybrids` takes rows of one coalition only.
     by_coalition = False
 
     @abstractmethod
@@ -149,7 +151,7 @@ class _Draws(ConditionalMeans):
         # Means of batches are linear in the weighted deviations from the mean.
         deviations = (responses - means) * weights[..., None]
         batches = means + self.n_draws * (self._operator @ deviations)
-        # Means of responses are between these, such as probabilities.
+        # Means are between the responses, so that probabilities stay probabilities.
         ends = responses.min(axis=1)[:, None], responses.max(axis=1)[:, None]
         batches = np.clip(batches, *ends)
         return np.concatenate([means, batches], axis=1).reshape(len(means), -1)
@@ -278,13 +280,13 @@ class NeighborDraws(_Donors):
     def _fit(self, rng: np.random.Generator) -> None:
         self.n_draws = min(self.n_draws, self._rows.n_rows)
         super()._fit(rng)
-        self._places = self._coordinates(self._rows)
+        self._coordinates_of_fit = self._coordinates(self._rows)
         self._is_level = np.array([column.is_level for column in self._columns])
-        # Ties are broken by chance, and in the same way for all coalitions.
+        # Breaks ties at random, and in the same way for all coalitions.
         self._priority = (1 + rng.permutation(self._rows.n_rows)) * _TIE
 
     def _draw_bytes(self) -> int:
-        # With its share of the distances to all rows of fit, and their order.
+        # A row has distances to all rows of fit, and their order; each draw its share.
         return super()._draw_bytes() + 24 * self._rows.n_rows // self.n_draws
 
     def _coordinates(self, rows: Rows) -> _Floats:
@@ -298,12 +300,15 @@ class NeighborDraws(_Donors):
     def _hybrids(
         self, located: Any, index: _Index, present: _Mask
     ) -> tuple[Any, _Floats]:
-        joint, places = located
+        joint, coordinates = located
         nearest = np.empty((len(index), self.n_draws), dtype=np.intp)
         squares = np.empty(nearest.shape)
         for group in groups_of_rows(present):
             columns = present[group[0]]
-            tables = places[index[group]][:, columns], self._places[:, columns]
+            tables = (
+                coordinates[index[group]][:, columns],
+                self._coordinates_of_fit[:, columns],
+            )
             all_squares = gower_distances(
                 *tables, self._is_level[columns], squared=True
             )
@@ -349,6 +354,11 @@ class SamplerDraws(_Draws):
             raise ValueError(
                 f"dependence must return {self.n_draws} rows for each of {rows.n_rows} "
                 f"and {rows.n_columns} columns; it returned a table of shape {shape}."
+            )
+        if table.named and rows.named and table.names != rows.names:
+            raise ValueError(
+                "dependence must return the columns of its argument, in their order; "
+                f"it returned {shortened(table.names)}."
             )
         recipients = np.repeat(np.arange(rows.n_rows), self.n_draws)
         drawn = rows.n_rows + np.arange(table.n_rows)

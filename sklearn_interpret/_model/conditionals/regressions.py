@@ -67,10 +67,8 @@ class ConditionalRegressions(ConditionalMeans):
         key = columns.tobytes()
         models = self._models.pop(key, None)
         if models is None:
-            X, parameter = (
-                self._table(self._rows, columns),
-                weight_parameter(self._regressor),
-            )
+            X = self._table(self._rows, columns)
+            parameter = weight_parameter(self._regressor)
             weights = {} if parameter is None else {parameter: self._weights}
             models = [
                 clone(self._regressor).fit(X, targets, **weights)

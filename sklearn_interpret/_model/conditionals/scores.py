@@ -84,9 +84,10 @@ class ColumnScores(PlainState):
     def _shares_below(
         self, numbers: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Shares of the weight below numbers, and up to them; the points between."""
+        """Shares of the weight below numbers, and up to them; points at the middle."""
         low = self._below[np.searchsorted(self._values, numbers, side="left")]
         high = self._below[np.searchsorted(self._values, numbers, side="right")]
+        # Numbers beyond all others are in the middle of the outermost levels.
         extremes = self._below[1] / 2, (1 + self._below[-2]) / 2
         return low, high, ndtri(np.clip((low + high) / 2, *extremes))
 
@@ -121,8 +122,8 @@ class ColumnScores(PlainState):
 def score_columns(rows: Rows, weights: NDArray[np.float64]) -> list[ColumnScores]:
     """The `ColumnScores` of all columns.
 
-    Levels have the order of their dtype, or of their labels; several levels without
-    order that of their means along the columns with an order.
+    Levels have the order of their dtype, or of their labels. Three or more levels
+    without an order are ordered by their mean scores in the other columns.
     """
     orders: list[list[Hashable] | None] = []
     for j, is_number in enumerate(rows.are_numbers):
@@ -144,10 +145,10 @@ def score_columns(rows: Rows, weights: NDArray[np.float64]) -> list[ColumnScores
 def _order_by_means(
     codes: NDArray[np.intp], scores: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.intp]:
-    """Levels in the order of their mean scores, along the axis on which these vary."""
+    """Levels in the order of their mean scores, on the axis along which these vary."""
     sums = np.stack([np.bincount(codes, weights * column) for column in scores.T])
     totals = np.bincount(codes, weights)
     axes, _, _ = np.linalg.svd(sums / np.sqrt(totals), full_matrices=False)
-    places = axes[:, 0] @ (sums / totals)
+    points = axes[:, 0] @ (sums / totals)
     # The sign of the axis is arbitrary: the first level is on the low side.
-    return np.argsort(places if places[0] <= 0 else -places, kind="stable")
+    return np.argsort(points if points[0] <= 0 else -points, kind="stable")

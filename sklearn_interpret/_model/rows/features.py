@@ -107,7 +107,7 @@ def resolve_features(
     orders = min_order, max_order
     entries = [
         _resolve_entry(entry, to_index, groups, orders, parameter)
-        for entry in _list_features(features, names, parameter)
+        for entry in list_features(features, names, parameter)
     ]
     if not entries:
         needed = "feature" if min_order == 1 else f"entry of {min_order} features"
@@ -118,7 +118,7 @@ def resolve_features(
     return entries
 
 
-def _list_features(features: Any, names: Sequence[str], parameter: str) -> list[Any]:
+def list_features(features: Any, names: Sequence[str], parameter: str) -> list[Any]:
     """Features as a list, from a single one, a slice, a mask or a sequence."""
     if isinstance(features, np.ndarray) and features.ndim == 0:
         features = features.item()
@@ -195,7 +195,7 @@ def resolve_categorical(categorical_features: Any, rows: Rows) -> NDArray[np.boo
     if categorical_features is None:
         return flags
     names, parameter = rows.names, "categorical_features"
-    for feature in _list_features(categorical_features, names, parameter):
+    for feature in list_features(categorical_features, names, parameter):
         column = feature_index(feature, names, named=rows.named, parameter=parameter)
         flags[column] = True
     return flags
@@ -269,7 +269,7 @@ def resolve_nested_groups(
         else:
             groups = [
                 feature_index(member, names, named=named, parameter=parameter)
-                for member in _list_features(members, names, parameter)
+                for member in list_features(members, names, parameter)
             ]
             for column in groups:
                 if column in group_of_column:

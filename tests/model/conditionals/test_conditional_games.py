@@ -548,7 +548,7 @@ def test_sampler():
 
 def test_few_draws():
     X = np.random.default_rng(0).normal(size=(30, 2))
-    with pytest.raises(ValueError, match=r"subsample has 3 draws, .* at least 4"):
+    with pytest.raises(ValueError, match=r"draws once .* at least 4; there are 3"):
         make_game(X, lambda a, b: a, "copula", draws=3)
     assert make_game(X, lambda a, b: a, "copula", draws=4).n_batches == 2
     assert make_game(X, lambda a, b: a, "gaussian", draws=11).n_batches == 5

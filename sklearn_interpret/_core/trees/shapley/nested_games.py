@@ -127,7 +127,8 @@ class NestedInterventionalGame(InterventionalGame):
         comparisons = self._leaf_comparisons(background, owner, patterns, len(players))
         gains = []
         for leaf_players, rows in zip(players.T, comparisons, strict=True):
-            leaf = leaves_by_structure(self.hierarchy, leaf_players[:, None])
-            structure, _ = next(leaf)
+            structure, _ = next(
+                leaves_by_structure(self.hierarchy, leaf_players[:, None])
+            )
             gains.append(mean_comparison_gains(structure, *rows))
         return np.concatenate(gains, axis=1)

@@ -28,10 +28,11 @@ from sklearn_interpret._core.trees.shapley.tables import pattern_bits, quadratur
 def leaves_by_structure(
     hierarchy: Hierarchy, players: NDArray[np.intp]
 ) -> Iterator[tuple[Hierarchy, NDArray[np.intp]]]:
-    """Yield hierarchies of conditions, and positions of the leaves that have them.
+    """Yield structures, and positions of the leaves that have each.
 
-    `players` (d, n_leaves) are those of the conditions of leaves, by slot. A group is
-    numbered by the first slot in it; in a fixed order, by the number of slots before.
+    `players` (d, n_leaves) are those of the conditions of leaves, by slot. Groups are
+    numbered by their first slot; where they join in order, by the number of slots that
+    join before.
     """
     d, n_leaves = players.shape
     groups = hierarchy.levels[:, players]
@@ -42,16 +43,14 @@ def leaves_by_structure(
         numbers.reshape(-1, n_leaves), axis=1, return_inverse=True
     )
     # Levels that split no group are left out: fewer structures differ.
-    alike: dict[bytes, list[int]] = {}
-    structures = {}
-    for number, flat_levels in enumerate(levels.T):
-        structure = flat_levels.reshape(-1, d)
-        splits = np.append(True, (structure[1:] != structure[:-1]).any(axis=1))
-        key = structure[splits].tobytes()
-        structures[key] = Hierarchy(structure[splits], hierarchy.is_ordered)
-        alike.setdefault(key, []).append(number)
-    for key, structure in structures.items():
-        yield structure, np.flatnonzero(np.isin(position.ravel(), alike[key]))
+    structures: dict[bytes, tuple[Hierarchy, list[int]]] = {}
+    for column, flat_levels in enumerate(levels.T):
+        nested = flat_levels.reshape(-1, d)
+        nested = nested[np.append(True, (nested[1:] != nested[:-1]).any(axis=1))]
+        structure = Hierarchy(nested, hierarchy.is_ordered)
+        structures.setdefault(nested.tobytes(), (structure, []))[1].append(column)
+    for structure, columns in structures.values():
+        yield structure, np.flatnonzero(np.isin(position.ravel(), columns))
 
 
 def nested_comparison_gains(
@@ -69,14 +68,12 @@ def nested_comparison_gains(
                 is_before, is_after = structure.before_and_after(slot)
                 contradicts = lost[is_before].any(axis=0) | gained[is_after].any(axis=0)
                 slot_gains *= ~contradicts
-                continue
-            if not len(groups):
-                continue
-            has_gained, has_lost = groups @ gained, groups @ lost
-            n_gained, n_lost = has_gained.sum(axis=0), has_lost.sum(axis=0)
-            numbers = np.arange(1.0, len(groups) + 2)
-            slot_gains *= beta(numbers[:, None], numbers)[n_gained, n_lost]
-            slot_gains *= ~(has_gained & has_lost).any(axis=0)
+            elif len(groups):
+                has_gained, has_lost = groups @ gained, groups @ lost
+                n_gained, n_lost = has_gained.sum(axis=0), has_lost.sum(axis=0)
+                shapes = np.arange(1.0, len(groups) + 2)
+                slot_gains *= beta(shapes[:, None], shapes)[n_gained, n_lost]
+                slot_gains *= ~(has_gained & has_lost).any(axis=0)
     return gains
 
 
