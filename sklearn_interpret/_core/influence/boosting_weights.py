@@ -23,6 +23,34 @@ _MOST_ROWS, _BLOCK_BYTES = 64, 2**23
 
 
 @dataclass(frozen=True, eq=False)
+class BoostingRules:
+    """How trees are boosted.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Factor of the mean residuals of leaves.
+    l2 : float
+        Added to the sum of weights by which a leaf divides.
+    weights : ndarray of shape (n,)
+        Weights of the training rows; zero for rows that are held out.
+    start : float or None
+        A fixed prediction before the first stage; None for the mean target.
+    in_bag : ndarray of shape (n_stages, n), bool, or None
+        Which rows each tree is fitted to; None for all.
+    roots_average : bool
+        Whether trees without splits predict the mean residual, or zero.
+    """
+
+    learning_rate: float
+    l2: float
+    weights: _Array
+    start: float | None = None
+    in_bag: NDArray[np.bool_] | None = None
+    roots_average: bool = True
+
+
+@dataclass(frozen=True, eq=False)
 class BoostingStages:
     """The training rows in the leaves of boosted trees.
 
@@ -30,40 +58,29 @@ class BoostingStages:
     ----------
     leaves : ndarray of shape (n_stages, n), of integers
         The leaf of each training row, counted within each tree.
-    weights : ndarray of shape (n,)
-        Weights of the training rows.
-    start_weights : ndarray of shape (n,)
-        Weights of the targets in the prediction before the first stage.
-    learning_rate : float
-        Factor of the mean residuals of leaves.
-    l2 : float
-        Added to the sum of weights by which a leaf divides.
-    in_bag : ndarray of shape (n_stages, n), bool, or None
-        Which rows each tree is fitted to; None for all.
+    rules : BoostingRules
+        How the trees are boosted.
     """
 
     leaves: NDArray[np.integer]
-    weights: _Array
-    start_weights: _Array
-    learning_rate: float
-    l2: float
-    in_bag: NDArray[np.bool_] | None = None
+    rules: BoostingRules
 
     def target_weights(self, leaves: NDArray[np.intp]) -> _Array:
         """Weights (m, n) of the targets for rows in leaves (m, n_stages)."""
-        n = len(self.weights)
-        target_weights = np.empty((len(leaves), n))
-        step = max(1, min(_MOST_ROWS, _BLOCK_BYTES // (8 * max(n, 1))))
+        weights = self.rules.weights
+        target_weights = np.empty((len(leaves), len(weights)))
+        step = max(1, min(_MOST_ROWS, _BLOCK_BYTES // (8 * len(weights))))
         for start in range(0, len(leaves), step):
             block = slice(start, start + step)
             target_weights[block] = self._adjoint(leaves[block]).T
-        missing = 1 - target_weights.sum(axis=1)
-        target_weights += np.outer(missing, self.start_weights)
+        if self.rules.start is None:
+            missing = 1 - target_weights.sum(axis=1)
+            target_weights += np.outer(missing, weights / weights.sum())
         return target_weights
 
     def _adjoint(self, leaves: NDArray[np.intp]) -> _Array:
         """Weights (n, m) of the residuals before the first stage, for few rows."""
-        adjoint = np.zeros((len(self.weights), len(leaves)))
+        adjoint = np.zeros((len(self.rules.weights), len(leaves)))
         columns = np.arange(len(leaves))
         for stage in reversed(range(len(self.leaves))):
             indicators, averages = self._stage(stage, leaves[:, stage].max())
@@ -74,13 +91,13 @@ class BoostingStages:
 
     def _stage(self, stage: int, last: np.intp) -> tuple[csr_array, csr_array]:
         """The leaf of each training row, 1 and its share in the step: (n, n_leaves)."""
-        leaves = self.leaves[stage].astype(np.int32)
-        in_bag = 1 if self.in_bag is None else self.in_bag[stage]
-        weights = self.weights * in_bag
+        rules, leaves = self.rules, self.leaves[stage].astype(np.int32)
+        weights = rules.weights
+        if rules.in_bag is not None:
+            weights = weights * rules.in_bag[stage]
         sizes = np.bincount(leaves, weights, last + 1)
-        steps = np.divide(
-            self.learning_rate, sizes + self.l2, out=np.zeros(len(sizes)), where=sizes > 0
-        )
+        steps = np.zeros(len(sizes))
+        np.divide(rules.learning_rate, sizes + rules.l2, out=steps, where=sizes > 0)
         shape, starts = (len(leaves), len(sizes)), np.arange(len(leaves) + 1)
         return (
             csr_array((np.ones(len(leaves)), leaves, starts), shape),

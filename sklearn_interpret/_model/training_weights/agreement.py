@@ -29,8 +29,7 @@ def check_agreement(
     allowed = _OF_DEVIATION * targets.std(axis=0) + _OF_SIZE * np.abs(targets).max()
     if not (difference <= allowed).all():
         raise UnreadableModelError(
-            f"sums of the targets differ from its predictions by {difference.max():.2g}:"
-            " it was fitted on other rows, targets or weights, or its solver stopped "
-            "early."
+            f"sums of the targets miss its predictions by {difference.max():.2g}: "
+            "other rows, targets or weights trained it, or its solver stopped early."
         )
     return weights

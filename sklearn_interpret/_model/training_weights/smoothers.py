@@ -1,9 +1,11 @@
 """Weights of the training targets in linear smoothers: rows of their hat matrix.
 
 A function of a row gives its weights but for those of the mean target, which models
-with an intercept add to what the weighted sum of centred targets predicts. Private
-names of scikit-learn, confined to this module: `_get_kernel` of KernelRidge, which
-knows its parameters. Missing: a public form of the kernel.
+with an intercept add to what the weighted sum of centred targets predicts. Our GAMs are not
+read: their fits round columns to bins, which they do not store.
+
+Private names of scikit-learn, confined to this module: `_get_kernel` of KernelRidge,
+which knows its parameters. Missing: a public form of the kernel.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh, svd
+from scipy.linalg import cho_factor, cho_solve, svd
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -70,35 +72,31 @@ def read_smoother(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
     """
     key = formula_class(model, _READERS)
     if key is None:
-        raise UnreadableModelError("its predictions are not known linear functions of y.")
+        raise UnreadableModelError("its predictions are not known to be linear in y.")
     return check_agreement(_READERS[key](model, data), model, data)
 
 
 def _read_linear(
-    model: BaseEstimator, data: TrainingData, penalty: float
+    model: BaseEstimator, data: TrainingData, penalty: float = 0.0
 ) -> SmootherWeights:
     """Weights of a linear model with a penalty on the squared coefficients."""
     if getattr(model, "positive", False):
         raise UnreadableModelError("positive=True bounds its coefficients.")
-    X, n = _numbers(data.rows.native), data.rows.n_rows
-    mean_weights = np.zeros(n)
+    X, mean_weights = _numbers(data.rows.native), np.zeros(data.rows.n_rows)
     if model.fit_intercept:
         mean_weights = data.weights / data.weights.sum()
-    fit = _fit_rows if issparse(X) and X.shape[1] > n else _fit_columns
-    return SmootherWeights(fit(X, data.weights, mean_weights, penalty), mean_weights)
-
-
-def _fit_columns(
-    X: Any, weights: _Array, mean_weights: _Array, penalty: float
-) -> Callable[[Any], _Array]:
-    """Function of rows, by singular values of the dense columns."""
-    centre, roots = mean_weights @ X, np.sqrt(weights)
+    if issparse(X) and X.shape[1] > X.shape[0] and penalty > 0:
+        kernel = partial(_centred_products, X, mean_weights @ X)
+        return _kernel_smoother(kernel, data, penalty, mean_weights)
+    centre, roots = mean_weights @ X, np.sqrt(data.weights)
     dense = X.toarray() if issparse(X) else X
-    left, values, right = svd(
-        (dense - centre) * roots[:, None], full_matrices=False, check_finite=False
-    )
-    inverses = _inverses(values**2, penalty, values > _rank_limit(values, X.shape))
-    return partial(_project, centre, right.T * (inverses * values), left.T * roots)
+    left, values, right = svd((dense - centre) * roots[:, None], full_matrices=False)
+    # Smaller singular values are rounding errors of zero.
+    limit = values.max(initial=0) * max(X.shape) * np.finfo(np.float64).eps
+    gains = np.zeros(len(values))
+    np.divide(values, values**2 + penalty, out=gains, where=values > limit)
+    hat = partial(_project, centre, right.T * gains, left.T * roots)
+    return SmootherWeights(hat, mean_weights)
 
 
 def _project(centre: _Array, projection: _Array, targets: _Array, X: Any) -> _Array:
@@ -106,42 +104,37 @@ def _project(centre: _Array, projection: _Array, targets: _Array, X: Any) -> _Ar
     return (_numbers(X) @ projection - centre @ projection) @ targets
 
 
-def _fit_rows(
-    X: Any, weights: _Array, mean_weights: _Array, penalty: float
-) -> Callable[[Any], _Array]:
-    """Function of rows, by products of the rows, of which there are fewer."""
-    roots, products = np.sqrt(weights), _centred_products(X, mean_weights, X)
-    values, vectors = eigh(products * np.outer(roots, roots), check_finite=False)
-    inverses = _inverses(values, penalty, values > _rank_limit(values, X.shape))
-    vectors *= roots[:, None]
-    return partial(_expand, X, mean_weights, vectors, inverses)
-
-
-def _expand(
-    training: Any, mean_weights: _Array, vectors: _Array, inverses: _Array, X: Any
-) -> _Array:
-    """Weights of rows, by their products with training rows and eigenvectors."""
-    products = _centred_products(training, mean_weights, _numbers(X))
-    return (products @ vectors * inverses) @ vectors.T
-
-
-def _centred_products(training: Any, mean_weights: _Array, X: Any) -> _Array:
-    """Products (m, n) of rows less the mean training row."""
-    centre = mean_weights @ training
-    means, training_means = X @ centre, training @ centre
+def _centred_products(training: Any, centre: _Array, X: Any) -> _Array:
+    """Products (m, n) of sparse rows and training rows, both less the centre."""
+    X = _numbers(X)
+    means = training @ centre - centre @ centre
     products: _Array = (X @ training.T).toarray()
-    return products - np.add.outer(means, training_means - centre @ centre)
+    return products - np.add.outer(X @ centre, means)
 
 
-def _rank_limit(values: _Array, shape: tuple[int, int]) -> float:
-    """Singular values or eigenvalues up to this are rounding errors of zero."""
-    return values.max(initial=0) * max(shape) * np.finfo(np.float64).eps
+def _kernel_smoother(
+    kernel: Callable[[Any], _Array],
+    data: TrainingData,
+    penalty: float,
+    mean_weights: _Array,
+) -> SmootherWeights:
+    """Weights of a penalised sum of a kernel's values at the training rows."""
+    roots = np.sqrt(data.weights)
+    products = kernel(data.rows.native) * np.outer(roots, roots)
+    products[np.diag_indices_from(products)] += penalty
+    try:
+        factor = cho_factor(products, lower=True)
+    except np.linalg.LinAlgError:
+        raise UnreadableModelError("its kernel is singular: raise alpha.") from None
+    return SmootherWeights(partial(_solve, factor, kernel, roots), mean_weights)
 
 
-def _inverses(values: _Array, penalty: float, in_rank: NDArray[np.bool_]) -> _Array:
-    """Inverses of penalised eigenvalues; zero beyond the rank."""
-    inverses = np.zeros(len(values))
-    return np.divide(1, values + penalty, out=inverses, where=in_rank)
+def _solve(
+    factor: Any, kernel: Callable[[Any], _Array], roots: _Array, X: Any
+) -> _Array:
+    """Weights of rows, by the Cholesky factor of the training rows' kernel."""
+    weights: _Array = cho_solve(factor, (kernel(X) * roots).T).T
+    return weights * roots
 
 
 def _numbers(X: Any) -> Any:
@@ -149,23 +142,17 @@ def _numbers(X: Any) -> Any:
     return check_array(X, accept_sparse="csr", dtype=np.float64)
 
 
-def _one_number(penalty: Any) -> float:
-    """A penalty of all outputs; an UnreadableModelError if they have different ones."""
-    penalties = np.unique(penalty)
+def _penalty(model: Any) -> float:
+    """The penalty alpha, of all outputs; an error if they have different ones."""
+    chosen = getattr(model, "alpha_", None)  # of RidgeCV
+    penalties = np.unique(model.alpha if chosen is None else chosen)
     if len(penalties) > 1:
-        raise UnreadableModelError("its outputs have different penalties (alpha).")
+        raise UnreadableModelError("its outputs have different penalties alpha.")
     return float(penalties[0])
 
 
-def _read_least_squares(model: Any, data: TrainingData) -> SmootherWeights:
-    return _read_linear(model, data, 0.0)
-
-
 def _read_ridge(model: Any, data: TrainingData) -> SmootherWeights:
-    penalty = getattr(model, "alpha_", None)  # chosen by RidgeCV
-    return _read_linear(
-        model, data, _one_number(model.alpha if penalty is None else penalty)
-    )
+    return _read_linear(model, data, _penalty(model))
 
 
 def _read_bayesian(model: Any, data: TrainingData) -> SmootherWeights:
@@ -173,48 +160,18 @@ def _read_bayesian(model: Any, data: TrainingData) -> SmootherWeights:
 
 
 def _read_kernel_ridge(model: Any, data: TrainingData) -> SmootherWeights:
-    roots = np.sqrt(data.weights)
-    products = model._get_kernel(model.X_fit_) * np.outer(roots, roots)
-    products[np.diag_indices_from(products)] += _one_number(model.alpha)
-    try:
-        factor = cho_factor(products, lower=True)
-    except np.linalg.LinAlgError:
-        raise UnreadableModelError("its kernel is singular: raise alpha.") from None
-    kernel = partial(_kernel_of_ridge, model, roots)
-    return SmootherWeights(partial(_solve, factor, kernel, roots), np.zeros(len(roots)))
-
-
-def _kernel_of_ridge(model: Any, roots: _Array, X: Any) -> _Array:
-    """Kernel (m, n) between rows and weighted training rows."""
-    return model._get_kernel(_numbers(X), model.X_fit_) * roots
+    kernel, no_mean = partial(model._get_kernel, Y=model.X_fit_), 0 * data.weights
+    return _kernel_smoother(kernel, data, _penalty(model), no_mean)
 
 
 def _read_process(model: Any, data: TrainingData) -> SmootherWeights:
-    n = len(model.X_train_)
-    mean_weights = np.full(n, 1 / n if model.normalize_y else 0.0)
-    kernel = partial(_kernel_of_process, model)
+    n, kernel = data.rows.n_rows, partial(model.kernel_, Y=model.X_train_)
     hat = partial(_solve, (model.L_, True), kernel, np.ones(n))
-    return SmootherWeights(hat, mean_weights)
-
-
-def _kernel_of_process(model: Any, X: Any) -> _Array:
-    """Kernel (m, n) between rows and training rows."""
-    return model.kernel_(_numbers(X), model.X_train_)
-
-
-def _solve(
-    factor: tuple[_Array, bool],
-    kernel: Callable[[Any], _Array],
-    roots: _Array,
-    X: Any,
-) -> _Array:
-    """Weights of rows, by the Cholesky factor of the training rows' kernel."""
-    weights: _Array = cho_solve(factor, kernel(X).T).T
-    return weights * roots
+    return SmootherWeights(hat, np.full(n, 1 / n if model.normalize_y else 0.0))
 
 
 _READERS: dict[ModelClass, Callable[[Any, TrainingData], SmootherWeights]] = {
-    LinearRegression: _read_least_squares,
+    LinearRegression: _read_linear,
     Ridge: _read_ridge,
     RidgeCV: _read_ridge,
     BayesianRidge: _read_bayesian,
