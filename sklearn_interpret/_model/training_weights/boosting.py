@@ -118,10 +118,7 @@ def _check_settings(settings: dict[str, Any], readable: str) -> None:
 def _integer_seed(model: BaseEstimator) -> int:
     """The seed by which a model draws rows; an error if it has none."""
     if not isinstance(model.random_state, Integral):
-        raise UnreadableModelError(
-            "it draws rows at random (subsample or n_iter_no_change), and its "
-            "random_state is no integer that tells which."
-        )
+        raise UnreadableModelError("its random rows need an integer random_state.")
     return int(model.random_state)
 
 
@@ -137,7 +134,7 @@ def _hold_out(
 
 
 def _read_gradient_boosting(
-    model: GradientBoostingRegressor, data: TrainingData, _: TreeModel
+    model: GradientBoostingRegressor, data: TrainingData, trees: TreeModel
 ) -> BoostingRules:
     _check_settings(vars(model), "loss=squared_error")
     start = model.init_

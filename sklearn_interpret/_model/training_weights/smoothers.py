@@ -1,8 +1,8 @@
 """Weights of the training targets in linear smoothers: rows of their hat matrix.
 
 A function of a row gives its weights but for those of the mean target, which models
-with an intercept add to what the weighted sum of centred targets predicts. Our GAMs are not
-read: their fits round columns to bins, which they do not store.
+with an intercept add to what the weighted sum of centred targets predicts. Our GAMs
+are not read: their fits round columns to bins, which they do not store.
 
 Private names of scikit-learn, confined to this module: `_get_kernel` of KernelRidge,
 which knows its parameters. Missing: a public form of the kernel.
@@ -24,6 +24,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import BayesianRidge, LinearRegression, Ridge, RidgeCV
 from sklearn.utils import check_array
+from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
 from sklearn_interpret._model.rows.base import Rows, copy_of
@@ -106,10 +107,8 @@ def _project(centre: _Array, projection: _Array, targets: _Array, X: Any) -> _Ar
 
 def _centred_products(training: Any, centre: _Array, X: Any) -> _Array:
     """Products (m, n) of sparse rows and training rows, both less the centre."""
-    X = _numbers(X)
-    means = training @ centre - centre @ centre
-    products: _Array = (X @ training.T).toarray()
-    return products - np.add.outer(X @ centre, means)
+    products: _Array = safe_sparse_dot(X, training.T, dense_output=True)
+    return products - np.add.outer(X @ centre, training @ centre - centre @ centre)
 
 
 def _kernel_smoother(
@@ -133,8 +132,7 @@ def _solve(
     factor: Any, kernel: Callable[[Any], _Array], roots: _Array, X: Any
 ) -> _Array:
     """Weights of rows, by the Cholesky factor of the training rows' kernel."""
-    weights: _Array = cho_solve(factor, (kernel(X) * roots).T).T
-    return weights * roots
+    return roots * cho_solve(factor, (kernel(X) * roots).T).T
 
 
 def _numbers(X: Any) -> Any:
@@ -144,8 +142,7 @@ def _numbers(X: Any) -> Any:
 
 def _penalty(model: Any) -> float:
     """The penalty alpha, of all outputs; an error if they have different ones."""
-    chosen = getattr(model, "alpha_", None)  # of RidgeCV
-    penalties = np.unique(model.alpha if chosen is None else chosen)
+    penalties = np.unique(model.alpha_ if hasattr(model, "alpha_") else model.alpha)
     if len(penalties) > 1:
         raise UnreadableModelError("its outputs have different penalties alpha.")
     return float(penalties[0])
