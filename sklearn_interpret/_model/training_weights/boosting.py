@@ -165,7 +165,7 @@ def _rows_in_bag(
 
 
 def _read_hist_boosting(
-    model: HistGradientBoostingRegressor, data: TrainingData, _: TreeModel
+    model: HistGradientBoostingRegressor, data: TrainingData, trees: TreeModel
 ) -> BoostingRules:
     _check_settings(vars(model), "loss=squared_error")
     if model.monotonic_cst is not None:
