@@ -72,10 +72,11 @@ class BoostingStages:
         step = max(1, min(_MOST_ROWS, _BLOCK_BYTES // (8 * len(weights))))
         for start in range(0, len(leaves), step):
             block = slice(start, start + step)
-            target_weights[block] = self._adjoint(leaves[block]).T
-        if self.rules.start is None:
-            missing = 1 - target_weights.sum(axis=1)
-            target_weights += np.outer(missing, weights / weights.sum())
+            adjoint = self._adjoint(leaves[block])
+            if self.rules.start is None:
+                missing = 1 - adjoint.sum(axis=0)
+                adjoint += np.outer(weights / weights.sum(), missing)
+            target_weights[block] = adjoint.T
         return target_weights
 
     def _adjoint(self, leaves: NDArray[np.intp]) -> _Array:
