@@ -74,8 +74,7 @@ class BoostingStages:
             block = slice(start, start + step)
             adjoint = self._adjoint(leaves[block])
             if self.rules.start is None:
-                missing = 1 - adjoint.sum(axis=0)
-                adjoint += np.outer(weights / weights.sum(), missing)
+                adjoint += np.outer(weights / weights.sum(), 1 - adjoint.sum(axis=0))
             target_weights[block] = adjoint.T
         return target_weights
 

@@ -87,9 +87,8 @@ def read_boosting(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
         raise UnreadableModelError("it does not boost trees on squared error.")
     trees = read_trees(model)
     rules = _READERS[key](model, data, trees)
-    columns = np.arange(trees.ensemble.n_trees)
-    if not rules.roots_average:
-        columns = columns[~trees.ensemble.is_leaf[trees.ensemble.roots]]
+    has_splits = ~trees.ensemble.is_leaf[trees.ensemble.roots]
+    columns = np.flatnonzero(has_splits | rules.roots_average)
     leaves = _leaves(trees, data.rows)[:, columns].T
     leaves = leaves.astype(np.min_scalar_type(leaves.max(initial=0)))
     stages = BoostingStages(leaves, rules)
@@ -99,8 +98,7 @@ def read_boosting(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
 
 def _leaves(trees: TreeModel, rows: Rows) -> NDArray[np.intp]:
     """Leaves of rows (m, n_trees), counted within each tree."""
-    leaves: NDArray[np.intp] = trees.ensemble.apply(trees.encode(rows.native))
-    return leaves - trees.ensemble.roots
+    return trees.ensemble.apply(trees.encode(rows.native)) - trees.ensemble.roots
 
 
 def _check_settings(settings: dict[str, Any], readable: str) -> None:
