@@ -21,6 +21,11 @@ from numpy.typing import NDArray
 # Missing: a public decorator that validates parameters and sets the config for `fit`.
 from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_regressor
+
+# Missing: a public record of the rows that each stage of boosting is fitted to.
+from sklearn.ensemble._gradient_boosting import (
+    _random_sample_mask as random_sample_mask,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import RidgeClassifier
 

@@ -33,7 +33,10 @@ class TrainingData:
 
 
 class TrainingWeights(ABC):
-    """Weights of the training targets in predictions: f(x) = offset + sum_i w_i(x) y_i.
+    """Weights of the training targets in predictions.
+
+    f(x) = offset + sum_i w_i(x) (y_i - offset). The offset is zero but where training
+    starts from a fixed prediction: it then weighs what the targets differ by.
 
     A reader makes it from a fitted model and its `TrainingData`, or raises
     UnreadableModelError with the reason. All outputs have the same weights.
@@ -41,7 +44,7 @@ class TrainingWeights(ABC):
     Attributes
     ----------
     offset : float
-        What predictions have without targets, such as a fixed initial value.
+        The fixed prediction from which training starts.
     """
 
     offset: float = 0.0
