@@ -7,6 +7,7 @@ from sklearn_interpret.influence._plot._influence_tree import InfluenceTreeDispl
 from sklearn_interpret.influence._plot._regression_influence import (
     RegressionInfluenceDisplay,
 )
+from sklearn_interpret.influence._prediction_weights import PredictionWeights
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "InfluenceDisplay",
     "InfluenceFunctions",
     "InfluenceTreeDisplay",
+    "PredictionWeights",
     "RegressionInfluence",
     "RegressionInfluenceDisplay",
 ]
