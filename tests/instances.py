@@ -14,6 +14,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB
@@ -362,6 +363,7 @@ INFLUENCE = {
         {},
         {"what": "loss", "subsample": 30},
     ],
+    influence.PredictionWeights: [{}, {"n_kept": 3}],
     influence.RegressionInfluence: [{}, {"approximation": "refit"}],
 }
 
@@ -658,6 +660,10 @@ OF_ONE_KIND = {
     decomposition.NeighborContributions: [
         # The trees of the other algorithms count their calls.
         KNeighborsRegressor(3, algorithm="brute"),
+        KNeighborsClassifier(3, algorithm="brute"),
+    ],
+    influence.PredictionWeights: [
+        RandomForestRegressor(4, max_depth=4, random_state=0),
         KNeighborsClassifier(3, algorithm="brute"),
     ],
 }

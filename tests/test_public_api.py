@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sklearn_interpret
-from sklearn_interpret import decomposition
+from sklearn_interpret import decomposition, influence
 from sklearn_interpret._model.rows.lazy import lazy_for_dask
 from tests.instances import ARGUMENTS, FITTED, OF_TEXTS, wraps_a_model
 
@@ -24,8 +24,9 @@ PUBLIC = [
 # One line for each estimator: what its constructor takes, in order, and the defaults.
 PROMISED = Path(__file__).with_name("public_signatures.txt")
 
-# Neighbours vote alike, whatever their rows weigh.
-WITHOUT_WEIGHTS = {decomposition.NeighborContributions}
+# Neighbours vote alike, whatever their rows weigh; weights of training rows are those
+# that a frozen model was fitted with, and no others.
+WITHOUT_WEIGHTS = {decomposition.NeighborContributions, influence.PredictionWeights}
 
 ESTIMATORS = sorted(
     {*ARGUMENTS, *OF_TEXTS}, key=lambda c: (c.__module__, c.__qualname__)

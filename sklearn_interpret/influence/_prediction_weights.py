@@ -237,7 +237,7 @@ class PredictionWeights(
         self._check_sums(rows)
         self.output_names_ = response.output_names(len(self._base_values))
         self._training_data, self._targets = rows.native, sample.y
-        self._own_weights = None
+        self._own_weights: Any = None
 
     def _check_sums(self, rows: Rows) -> None:
         """Refuse weights that do not give predictions of the training rows."""
@@ -334,8 +334,8 @@ class PredictionWeights(
         if self.n_kept is None and missed.any():
             warn(
                 "Fit again, to a model that stays the same: contributions do not sum "
-                f"to the predictions of {missed.sum()} of {len(missed)} rows; the first "
-                f"is row {missed.argmax()}.",
+                f"to the predictions of {missed.sum()} of {len(missed)} rows, first "
+                f"of row {missed.argmax()}.",
                 AdditivityWarning,
             )
         base_values = np.broadcast_to(self._base_values, predictions.shape)
@@ -353,6 +353,8 @@ class PredictionWeights(
             **self._training_fields(),
         )
 
+    @empty_for_no_rows
+    @shows_progress
     def predict_quantiles(self, X: Any, q: ArrayLike) -> NDArray[np.float64]:
         """Quantiles of the target, given the features (Meinshausen, 2006).
 
@@ -381,33 +383,11 @@ class PredictionWeights(
             raise ValueError("Quantiles are of numbers: predict_proba has the classes.")
         # A sum of weights that is rounding error is zero.
         levels = np.maximum(np.ravel(shares) - _ROUNDING, _ROUNDING)
-        orders = np.argsort(self._target_values, axis=0, kind="stable").T
-        blocks = []
-        for weights in self._in_blocks(self._check_rows(X, reset=False)):
-            negative = weights.min() < -_ROUNDING
-            if negative or (np.abs(weights.sum(axis=1) - 1) > _ROUNDING).any():
-                raise ValueError(
-                    "The weights of the model are no distribution: "
-                    f"{'some are negative' if negative else 'they do not sum to one'}."
-                )
-            positions = np.array(
-                [
-                    [np.searchsorted(sums, levels) for sums in weights[:, order].cumsum(axis=1)]
-                    for order in orders
-                ]
-            )
-            blocks.append(positions)
-        positions = np.concatenate(blocks, axis=1)
-        quantiles = np.stack(
-            [
-                values[order][position]
-                for values, order, position in zip(
-                    self._target_values.T, orders, positions, strict=True
-                )
-            ],
-            axis=-1,
+        blocks = self._in_blocks(self._check_rows(X, reset=False))
+        quantiles = np.concatenate(
+            [_quantiles(weights, self._target_values, levels) for weights in blocks]
         )
-        quantiles = quantiles if quantiles.shape[-1] > 1 else quantiles[..., 0]
+        quantiles = quantiles if quantiles.shape[2] > 1 else quantiles[:, :, 0]
         return quantiles if shares.ndim else quantiles[:, 0]
 
     @property
@@ -480,3 +460,24 @@ def _weights_of_rows(
     steps: Any, weights: TrainingWeights, rows: Rows
 ) -> NDArray[np.float64]:
     return weights.weights(as_rows(transform_by_steps(steps, rows.native)))
+
+
+def _quantiles(
+    weights: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    levels: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Quantiles (m, n_levels, k) of targets (n, k) that have weights (m, n)."""
+    is_negative = weights.min() < -_ROUNDING
+    if is_negative or (np.abs(weights.sum(axis=1) - 1) > _ROUNDING).any():
+        raise ValueError(
+            "The weights of the model are no distribution: "
+            f"{'some are negative' if is_negative else 'they do not sum to one'}."
+        )
+    outputs = []
+    for values in targets.T:
+        order = np.argsort(values, kind="stable")
+        sums = weights[:, order].cumsum(axis=1)
+        positions = np.array([np.searchsorted(row, levels) for row in sums])
+        outputs.append(values[order][np.minimum(positions, len(order) - 1)])
+    return np.stack(outputs, axis=2)

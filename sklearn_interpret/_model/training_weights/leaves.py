@@ -125,7 +125,9 @@ def _weights_in_trees(model: Any, data: TrainingData) -> Iterator[NDArray[np.flo
     """Weights of the training rows in the `fit` of each tree, (n,)."""
     labels = _labels(model, data.targets) if hasattr(model, "classes_") else None
     is_bagging = hasattr(model, "estimators_features_")
-    class_weight = getattr(model.estimator_ if is_bagging else model, "class_weight", None)
+    class_weight = getattr(
+        model.estimator_ if is_bagging else model, "class_weight", None
+    )
     if not hasattr(model, "estimators_samples_"):
         yield data.weights * _class_factors(class_weight, labels)
         return
