@@ -14,7 +14,6 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
-    RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB
@@ -663,8 +662,8 @@ OF_ONE_KIND = {
         KNeighborsClassifier(3, algorithm="brute"),
     ],
     influence.PredictionWeights: [
-        RandomForestRegressor(4, max_depth=4, random_state=0),
-        KNeighborsClassifier(3, algorithm="brute"),
+        KNeighborsRegressor(3, algorithm="brute"),
+        RandomForestClassifier(3, max_depth=4, random_state=0),
     ],
 }
 # Inspectors that scikit-learn's checks see around a regressor too.

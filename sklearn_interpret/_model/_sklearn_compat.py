@@ -318,3 +318,8 @@ def weights_of_fit(
         return False, weights
     kept = ensemble._sample_weight
     return True, np.ones(len(weights)) if kept is None else kept
+
+
+def rows_of_fit(model: Any) -> Any:
+    """Rows that a model of nearest neighbours was fitted on, as it keeps them."""
+    return model._fit_X

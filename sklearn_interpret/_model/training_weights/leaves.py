@@ -139,6 +139,10 @@ def _weights_in_trees(model: Any, data: TrainingData) -> Iterator[NDArray[np.flo
     draws, weights = weights_of_fit(model, weights)
     for indices in model.estimators_samples_:
         counts = np.bincount(indices, minlength=len(weights)).astype(np.float64)
+        if not len(counts) == len(weights) == len(data.weights):
+            raise UnreadableModelError(
+                f"it was not fitted on these {len(data.weights)} rows."
+            )
         if not (draws and is_drawn):
             counts *= weights
         if is_bagging:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
 
+from sklearn_interpret._model._sklearn_compat import rows_of_fit
 from sklearn_interpret._model.formulas.neighbors import vote_weights
 from sklearn_interpret._model.training_weights.base import TrainingWeights
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.training_weights.base import TrainingData
+
+# Rows that are compared with those of the model's fit.
+_COMPARED_ROWS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +71,22 @@ class NeighborWeights(TrainingWeights):
 
 def read_neighbors(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
     """Weights of a model of nearest neighbours."""
+    # Predictions do not tell whether the rows have the order of the targets.
     n_rows = len(data.weights)
-    if model.n_samples_fit_ != n_rows:
+    agree = model.n_samples_fit_ == n_rows
+    if agree:
+        index = np.linspace(0, n_rows - 1, min(n_rows, _COMPARED_ROWS)).astype(np.intp)
+        given = check_array(
+            data.rows.take(index).native, accept_sparse="csr", ensure_all_finite=False
+        )
+        compared = map(_dense, (rows_of_fit(model)[index], given))
+        agree = np.allclose(*compared, rtol=1e-6, equal_nan=True)
+    if not agree:
         raise UnreadableModelError(
-            f"it was fitted on {model.n_samples_fit_} rows, and not on these {n_rows}."
+            f"it was not fitted on these {n_rows} rows, in this order."
         )
     return NeighborWeights(model)
+
+
+def _dense(rows: Any) -> NDArray[Any]:
+    return rows.toarray() if sparse.issparse(rows) else rows
