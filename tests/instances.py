@@ -356,6 +356,7 @@ IMPORTANCE = {
 }
 
 INFLUENCE = {
+    influence.DataValues: [{}],
     influence.InfluenceFunctions: [{}, {"damping": 0.5, "scaling": "mean"}],
     influence.DeletionDiagnostics: [
         {"rows": [0]},
@@ -656,6 +657,10 @@ OF_LINES = {
 OF_ONE_KIND = {
     linear.CoefficientInference: [LinearRegression(), LogisticRegression(C=np.inf)],
     decomposition.NaiveBayesContributions: [BernoulliNB()],
+    influence.DataValues: [
+        KNeighborsRegressor(3, algorithm="brute"),
+        KNeighborsClassifier(3, algorithm="brute"),
+    ],
     decomposition.NeighborContributions: [
         # The trees of the other algorithms count their calls.
         KNeighborsRegressor(3, algorithm="brute"),

@@ -1,5 +1,6 @@
 """Which training rows made the model what it is."""
 
+from sklearn_interpret.influence._data_values import DataValues
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 from sklearn_interpret.influence._plot._influence import InfluenceDisplay
@@ -11,6 +12,7 @@ from sklearn_interpret.influence._prediction_weights import PredictionWeights
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
 __all__ = [
+    "DataValues",
     "DeletionDiagnostics",
     "InfluenceDisplay",
     "InfluenceFunctions",

@@ -17,12 +17,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.explanations._training import TrainingExplanation
+from sklearn_interpret.influence._data_values import DataValues
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 from sklearn_interpret.influence._prediction_weights import PredictionWeights
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
 __all__ = [
+    "DataValues",
     "DeletionDiagnostics",
     "InfluenceDisplay",
     "InfluenceFunctions",
@@ -42,6 +44,7 @@ class InfluenceDisplay:
     bars_: BarContainer
     line_: Line2D
     random_line_: Line2D
+    smallest_line_: Line2D
     band_: PolyCollection
     legend_: Legend
     def __init__(
@@ -107,6 +110,7 @@ class InfluenceDisplay:
         sizes: ArrayLike | None = None,
         scoring: Any = None,
         n_draws: int = 10,
+        both_ends: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         ax: Any = None,

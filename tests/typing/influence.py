@@ -9,9 +9,11 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 from pandas import DataFrame
 from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
 
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence import (
+    DataValues,
     DeletionDiagnostics,
     InfluenceDisplay,
     InfluenceFunctions,
@@ -85,3 +87,12 @@ def regression(X: Floats, y: Floats) -> None:
     assert_type(display.plot(levels=[0.5]), RegressionInfluenceDisplay)
     assert_type(display.points_, PathCollection)
     assert_type(display.to_frame(), DataFrame)
+
+
+def data_values(X: Floats, y: Floats) -> None:
+    values = DataValues(KNeighborsRegressor()).fit(X, y)
+    assert_type(values, DataValues)
+    assert_type(values.values_, Floats)
+    assert_type(values.standard_errors_, Floats)
+    assert_type(values.method_, str)
+    assert_type(values.to_frame(), DataFrame)

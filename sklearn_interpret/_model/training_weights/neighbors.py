@@ -79,8 +79,8 @@ def read_neighbors(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
         given = check_array(
             data.rows.take(index).native, accept_sparse="csr", ensure_all_finite=False
         )
-        compared = map(_dense, (rows_of_fit(model)[index], given))
-        agree = np.allclose(*compared, rtol=1e-6, equal_nan=True)
+        fitted, given = _dense(rows_of_fit(model)[index]), _dense(given)
+        agree = np.allclose(fitted, given, rtol=1e-6, equal_nan=True)
     if not agree:
         raise UnreadableModelError(
             f"it was not fitted on these {n_rows} rows, in this order."

@@ -27,6 +27,7 @@ from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
 from sklearn_interpret._plotting.sources import check_count, check_numbers
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.explanations._selection import row_position
+from sklearn_interpret.influence._data_values import DataValues
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 from sklearn_interpret.influence._prediction_weights import PredictionWeights
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 class InfluenceSources(ExplanationDisplay):
     """Constructors of the displays of a `TrainingExplanation`."""
 
-    _kinds = (DeletionDiagnostics, InfluenceFunctions, PredictionWeights)
+    _kinds = (DeletionDiagnostics, InfluenceFunctions, DataValues, PredictionWeights)
     _explanation_kind = TrainingExplanation
     _without = frozenset()
     # With a predictor, X are the training rows, whose influence the display shows.
@@ -75,7 +76,8 @@ class InfluenceDisplay(InfluenceSources):
         Features whose values are shown with the names of the training rows.
     removal : dict, default=None
         Instead of an explanation: the arrays "sizes" (n_sizes,), "scores" (n_sizes,),
-        "random_scores" (n_draws, n_sizes), and the text "score_name".
+        "random_scores" (n_draws, n_sizes), and the text "score_name"; also
+        "smallest_scores" (n_sizes,), if rows are left out from both ends.
 
     Attributes
     ----------
@@ -88,6 +90,8 @@ class InfluenceDisplay(InfluenceSources):
     line_, random_line_ : Line2D
         Scores without the rows of largest influence, and mean score without rows drawn
         at random, of `from_removal`.
+    smallest_line_ : Line2D
+        Scores without the rows of smallest influence, with ``both_ends=True``.
     band_ : PolyCollection
         One standard deviation over the draws to each side.
     legend_ : Legend
@@ -139,6 +143,7 @@ class InfluenceDisplay(InfluenceSources):
         sizes: ArrayLike | None = None,
         scoring: Any = None,
         n_draws: int = 10,
+        both_ends: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         ax: Any = None,
@@ -169,6 +174,9 @@ default=None
             Scorer or loss; None is the estimator's own score.
         n_draws : int, default=10
             Orders of the rows at random.
+        both_ends : bool, default=False
+            Whether a second line leaves out the rows of smallest influence first, such
+            as rows of small :class:`DataValues`.
         random_state : int, RandomState or None, default=None
             Source of the orders.
         n_jobs : int or None, default=None
@@ -195,6 +203,8 @@ default=None
         check_count(n_draws, "n_draws")
         rng = check_random_state(random_state)
         orders = [np.argsort(-values, kind="stable")]
+        if both_ends:
+            orders.append(np.argsort(values, kind="stable"))
         orders += [rng.permutation(rows.n_rows) for _ in range(n_draws)]
         model = clone(unfrozen(estimator))
         fitted = clone(model).fit(X, y)
@@ -204,6 +214,7 @@ default=None
         test = (X, y) if X_test is None else (X_test, np.asarray(y_test))
         scores = scores_without(training, removed_rows, metric, test, n_jobs=n_jobs)
         by_influence, *at_random = scores.reshape(len(orders), -1)
+        from_smallest = at_random.pop(0) if both_ends else None
         score_name = metric.name
         if scoring is None:
             names = {"r2": "R²", "zero_one": "accuracy"}
@@ -214,6 +225,8 @@ default=None
             "random_scores": np.array(at_random),
             "score_name": score_name,
         }
+        if from_smallest is not None:
+            removal["smallest_scores"] = from_smallest
         return cls(removal=removal).plot(ax, line_kw=line_kw, band_kw=band_kw)
 
     def plot(
@@ -340,6 +353,11 @@ default=None
         plain_number_ticks(ax, "y")
         texts = ["of largest influence", f"at random, ±1 std of {len(draws)} draws"]
         handles = [self.line_, self.random_line_]
+        if "smallest_scores" in removal:
+            smallest = removal["smallest_scores"]
+            self.smallest_line_ = draw_line(ax, sizes, smallest, PALETTE[1], line_style)
+            handles.insert(1, self.smallest_line_)
+            texts.insert(1, "of smallest influence")
         self.legend_ = named_legend(ax, handles, texts, framealpha=0.85)
 
     def to_frame(self) -> Any:
@@ -350,7 +368,8 @@ default=None
         pandas.DataFrame
             Of an explanation the columns "training_row" and "value", the largest size
             first. Of `from_removal` "size", "score", and "draw": missing for the
-            removal by influence.
+            removal by influence; from both ends also "influence" ("largest" or
+            "smallest").
 
         Raises
         ------
@@ -360,6 +379,16 @@ default=None
         if self.removal is not None:
             sizes = np.asarray(self.removal["sizes"])
             blocks = [{"size": sizes, "score": self.removal["scores"]}]
+            if "smallest_scores" in self.removal:
+                smallest = self.removal["smallest_scores"]
+                ends = np.repeat(["largest", "smallest"], len(sizes))
+                blocks = [
+                    {
+                        "size": np.tile(sizes, 2),
+                        "score": np.concatenate([blocks[0]["score"], smallest]),
+                        "influence": ends,
+                    }
+                ]
             for draw, scores in enumerate(self.removal["random_scores"]):
                 blocks.append({"size": sizes, "score": scores, "draw": draw})
             return self._frame(*blocks, integer_column="draw")
