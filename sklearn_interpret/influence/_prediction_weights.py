@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
@@ -38,8 +39,6 @@ from sklearn_interpret.explanations import TrainingExplanation, WeightExplanatio
 from sklearn_interpret.influence._groups import influence_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.training_weights.base import TrainingWeights
@@ -89,6 +88,14 @@ class PredictionWeights(
     ----------
     estimator_ : estimator
         The fitted model.
+    leverages_ : ndarray of shape (n_training,)
+        Weight of each training row in its own prediction. This attribute and the next
+        two are computed on first access.
+    effective_neighbors_ : ndarray of shape (n_training,)
+        One by the sum of the squared weights in the prediction for each training row:
+        as many rows of equal weights have the same sum.
+    effective_dof_ : float
+        Effective degrees of freedom: the sum of the leverages.
     output_names_ : list
         Class labels, or positions, of the outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
@@ -177,8 +184,8 @@ class PredictionWeights(
         ----------
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
             Training rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their targets, also those of a frozen model.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Their targets, which are needed, also with a frozen model.
         **params : dict
             Further parameters of the estimator's `fit`, such as `sample_weight`; of a
             frozen model those that it was fitted with.
@@ -353,7 +360,6 @@ class PredictionWeights(
             **self._training_fields(),
         )
 
-    @empty_for_no_rows
     @shows_progress
     def predict_quantiles(self, X: Any, q: ArrayLike) -> NDArray[np.float64]:
         """Quantiles of the target, given the features (Meinshausen, 2006).

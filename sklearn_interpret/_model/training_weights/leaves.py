@@ -20,7 +20,6 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_interpret._model._sklearn_compat import weights_of_fit
 from sklearn_interpret._model.formulas.formula_class import computes_as
-from sklearn_interpret._model.formulas.trees._sklearn_trees import PRECISION
 from sklearn_interpret._model.training_weights.base import TrainingWeights
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -115,7 +114,7 @@ def _leaves_of(
 ) -> Iterator[NDArray[np.intp]]:
     """Leaf of each row, in one tree after the other."""
     numbers = check_array(
-        rows.native, accept_sparse="csr", dtype=PRECISION, ensure_all_finite=False
+        rows.native, accept_sparse="csr", dtype=np.float32, ensure_all_finite=False
     )
     for tree, chosen in zip(trees, columns, strict=True):
         yield tree.apply(numbers[:, chosen], check_input=False)
