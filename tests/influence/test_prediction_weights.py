@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import (
@@ -114,6 +115,30 @@ def test_sums_are_predictions(model, y, weights):
         assert_allclose(values @ y, fitted.predict(NEW), rtol=1e-12)
     assert values.min() >= 0
     assert_allclose(values.sum(axis=1), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestRegressor(**FEW),
+        BaggingRegressor(max_features=0.5, **FEW),
+        KNeighborsRegressor(),
+        RadiusNeighborsRegressor(4.0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_sparse_rows(model):
+    rows = sparse.csr_array(np.where(X > 0, X, 0))
+    values = PredictionWeights(model).fit(rows, Y).transform(rows[:9])
+    dense = PredictionWeights(model).fit(rows.toarray(), Y)
+    assert_allclose(values, dense.transform(rows[:9].toarray()), atol=1e-12)
+    assert_allclose(values @ Y, dense.predict(rows[:9].toarray()))
+
+
+def test_missing_values():
+    rows = np.where(X < -1, np.nan, X)
+    explanation = PredictionWeights(RandomForestRegressor(**FEW)).fit(rows, Y)
+    assert_allclose(explanation.explain(rows).additivity_error(), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("bootstrap", [True, False])

@@ -60,18 +60,13 @@ class LeafWeights(TrainingWeights):
         return 8 * n + _ENTRY_BYTES * (n + len(self.trees) * per_tree)
 
     def weights(self, rows: Rows) -> NDArray[np.float64]:
-        leaves = np.stack(list(_leaves_of(self.trees, self.columns, rows)), axis=1)
         counts = [tree.tree_.node_count for tree in self.trees]
-        leaves = leaves + np.append(0, np.cumsum(counts)[:-1])
+        leaves = np.column_stack(list(_leaves_of(self.trees, self.columns, rows)))
+        leaves += np.cumsum(counts) - counts  # nodes of the trees before
         m, n_trees = leaves.shape
-        visits = sparse.csr_array(
-            (
-                np.full(leaves.size, 1 / n_trees),
-                leaves.ravel(),
-                np.arange(0, leaves.size + 1, n_trees),
-            ),
-            shape=(m, self.shares.shape[0]),
-        )
+        ends = np.arange(0, leaves.size + 1, n_trees)
+        entries = np.full(leaves.size, 1 / n_trees), leaves.ravel(), ends
+        visits = sparse.csr_array(entries, shape=(m, self.shares.shape[0]))
         return (visits @ self.shares).toarray()
 
 
