@@ -128,7 +128,7 @@ def test_sums_are_predictions(model, y, weights):
     ids=lambda model: type(model).__name__,
 )
 def test_sparse_rows(model):
-    rows = sparse.csr_array(np.where(X > 0, X, 0))
+    rows = sparse.csr_array(np.where(X > -0.5, X, 0))
     values = PredictionWeights(model).fit(rows, Y).transform(rows[:9])
     dense = PredictionWeights(model).fit(rows.toarray(), Y)
     assert_allclose(values, dense.transform(rows[:9].toarray()), atol=1e-12)
