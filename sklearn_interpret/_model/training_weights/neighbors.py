@@ -51,7 +51,8 @@ class NeighborWeights(TrainingWeights):
         else:
             for row, (neighbors, votes) in enumerate(self._votes_within(rows)):
                 shares[row, neighbors] = votes
-        return shares / shares.sum(axis=1, keepdims=True)
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares
 
     def _votes_within(self, rows: Rows) -> Any:
         """Positions and votes of the neighbours of each row within the radius."""
