@@ -318,9 +318,10 @@ class WeightExplanation(TrainingExplanation):
     value_name : str, default="value"
         Name of the values.
     target_values : array-like of shape (n_training[, n_outputs])
-        What the weights multiply: targets that are numbers, or indicators of classes.
+        What the weights multiply: targets that are numbers, less the base value, or
+        indicators of classes.
     base_values : array-like of shape (n_rows[, n_outputs])
-        What the predictions have without targets, which is zero for most models.
+        The prediction from which training starts, which is zero for most models.
 
     Examples
     --------

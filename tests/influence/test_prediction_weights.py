@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
@@ -33,6 +33,7 @@ from sklearn.tree import (
 )
 
 from sklearn_interpret._model.training_weights.base import TrainingWeights
+from sklearn_interpret._model.training_weights.readers import READERS
 from sklearn_interpret.exceptions import AdditivityWarning, UnreadableModelError
 from sklearn_interpret.explanations import WeightExplanation
 from sklearn_interpret.influence import InfluenceDisplay, PredictionWeights
@@ -256,6 +257,37 @@ def test_quantiles_need_a_distribution():
         inspector.explain(NEW)
     inspector = PredictionWeights(KNeighborsClassifier()).fit(X, LABELS)
     with pytest.raises(ValueError, match="Quantiles are of numbers"):
+        inspector.predict_quantiles(NEW, 0.5)
+
+
+class FromOneHalf(TrainingWeights):
+    """Training starts from 0.5, and the mean of all rows is added at half its size."""
+
+    offset, row_bytes = 0.5, 8
+
+    def weights(self, rows):
+        return np.full((rows.n_rows, N), 0.5 / N)
+
+
+class HalfMean(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.mean_ = 0.5 + 0.5 * (y - 0.5).mean(axis=0)
+        return self
+
+    def predict(self, X):
+        return np.full((len(X), *np.shape(self.mean_)), self.mean_)
+
+
+@pytest.mark.parametrize(
+    ("y", "target"), [(Y, None), (OUTPUTS, None), (OUTPUTS, {0: 1, 1: -2})]
+)
+def test_training_may_start_from_a_prediction(y, target, monkeypatch):
+    monkeypatch.setitem(READERS, HalfMean, lambda model, data: FromOneHalf())
+    inspector = PredictionWeights(HalfMean(), target=target).fit(X, y)
+    explanation = inspector.explain(NEW)
+    assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
+    assert_allclose(explanation.base_values[0], 0.5 if target is None else -0.5)
+    with pytest.raises(ValueError, match="they do not sum to one"):
         inspector.predict_quantiles(NEW, 0.5)
 
 
