@@ -363,6 +363,7 @@ INFLUENCE = {
         {},
         {"what": "loss", "subsample": 30},
     ],
+    influence.PredictionWeights: [{}, {"n_kept": 3}],
     influence.RegressionInfluence: [{}, {"approximation": "refit"}],
 }
 
@@ -664,6 +665,10 @@ OF_ONE_KIND = {
         # The trees of the other algorithms count their calls.
         KNeighborsRegressor(3, algorithm="brute"),
         KNeighborsClassifier(3, algorithm="brute"),
+    ],
+    influence.PredictionWeights: [
+        KNeighborsRegressor(3, algorithm="brute"),
+        RandomForestClassifier(3, max_depth=4, random_state=0),
     ],
 }
 # Inspectors that scikit-learn's checks see around a regressor too.

@@ -47,6 +47,7 @@ from sklearn_interpret.importance import SAGE
 from sklearn_interpret.influence import (
     DeletionDiagnostics,
     InfluenceFunctions,
+    PredictionWeights,
     RegressionInfluence,
 )
 from sklearn_interpret.interactions import HStatistic, PartialDependenceInteraction
@@ -98,6 +99,7 @@ def test_warnings_begin_with_advice():
         (NaiveBayesContributions(SVC()), "BreakDown and KernelSHAP take any model."),
         (NeighborContributions(SVC()), "BreakDown and KernelSHAP take any model."),
         (InfluenceFunctions(SVC()), "DeletionDiagnostics takes any model."),
+        (PredictionWeights(SVC()), "DeletionDiagnostics takes any model."),
         (RegressionInfluence(SVC()), "DeletionDiagnostics takes any model."),
         (CoefficientInference(SVC()), "PermutationTest tests the features of any"),
         (ExactCounterfactual(SVC()), "GrowingSpheres and WachterCounterfactual take"),

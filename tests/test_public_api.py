@@ -24,8 +24,13 @@ PUBLIC = [
 # One line for each estimator: what its constructor takes, in order, and the defaults.
 PROMISED = Path(__file__).with_name("public_signatures.txt")
 
-# Neighbours vote alike, whatever their rows weigh.
-WITHOUT_WEIGHTS = {decomposition.NeighborContributions, influence.DataValues}
+# Neighbours vote alike, whatever their rows weigh; weights of training rows are those
+# that a frozen model was fitted with, and no others.
+WITHOUT_WEIGHTS = {
+    decomposition.NeighborContributions,
+    influence.DataValues,
+    influence.PredictionWeights,
+}
 
 ESTIMATORS = sorted(
     {*ARGUMENTS, *OF_TEXTS}, key=lambda c: (c.__module__, c.__qualname__)

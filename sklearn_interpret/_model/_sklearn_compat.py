@@ -309,3 +309,22 @@ def _recursion_offset(estimator: Any) -> NDArray[np.float64] | float:
         start = np.zeros((1, estimator.n_features_in_), dtype=np.float32)
         return estimator._raw_predict_init(start).T
     return 0.0
+
+
+def weights_of_fit(
+    ensemble: Any, weights: NDArray[np.float64]
+) -> tuple[bool, NDArray[np.float64]]:
+    """Whether an ensemble draws its samples by weight, and the weights of rows.
+
+    The ensembles of scikit-learn 1.9 do, and keep the weights of rows, times those of
+    classes; before, these, here `weights`, multiply the numbers of draws.
+    """
+    if not hasattr(ensemble, "_sample_weight"):
+        return False, weights
+    kept = ensemble._sample_weight
+    return True, np.ones(len(weights)) if kept is None else kept
+
+
+def rows_of_fit(model: Any) -> Any:
+    """Rows that a model of nearest neighbours was fitted on, as it keeps them."""
+    return model._fit_X

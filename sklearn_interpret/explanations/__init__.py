@@ -16,6 +16,7 @@ from sklearn_interpret.explanations._rules import (
 from sklearn_interpret.explanations._training import (
     NeighborExplanation,
     TrainingExplanation,
+    WeightExplanation,
 )
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "RowExplanation",
     "RuleExplanation",
     "TrainingExplanation",
+    "WeightExplanation",
     "WordCondition",
 ]

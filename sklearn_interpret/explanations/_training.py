@@ -283,3 +283,107 @@ class NeighborExplanation(TrainingExplanation):
         if self.feature_distances is not None:
             n_features = len(self.feature_names)
             self._set_array("feature_distances", (*shape, n_features))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WeightExplanation(TrainingExplanation):
+    """Weights of the targets of the training rows in predictions.
+
+    A prediction is the base value plus the sum of the contributions: weights times
+    targets.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows, n_training)
+        Weight of each training row in the prediction for each explained one.
+    training_data : {ndarray, sparse matrix, DataFrame} of n_training rows, default=None
+        The training rows.
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the rows.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
+        The explained rows, in the container in which they were given.
+    feature_names : sequence of str, default=None
+        A name for each feature; None takes those of the training rows.
+    output_names : sequence, default=None
+        A class label or position for each output; None means positions.
+    response_name : str, default=None
+        Name of the response: "prediction", "probability"...
+    target_name : str, default=None
+        Name of the target.
+    training_names : sequence of length n_training, default=None
+        A name for each training row; None takes the index of a pandas table, or
+        positions.
+    training_targets : array-like of shape (n_training, ...), default=None
+        Targets of the training rows.
+    value_name : str, default="value"
+        Name of the values.
+    target_values : array-like of shape (n_training[, n_outputs])
+        What the weights multiply: targets that are numbers, less the base value, or
+        indicators of classes.
+    base_values : array-like of shape (n_rows[, n_outputs])
+        The prediction from which training starts, which is zero for most models.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import WeightExplanation
+    >>> explanation = WeightExplanation(
+    ...     values=[[0.5, 0.0, 0.5]],
+    ...     training_data=[[1.0], [9.0], [2.0]],
+    ...     predictions=[4.0],
+    ...     target_values=[3.0, 7.0, 5.0],
+    ...     base_values=[0.0],
+    ... )
+    >>> explanation.contributions
+    array([[1.5, 0. , 2.5]])
+    >>> explanation.effective_neighbors
+    array([2.])
+    """
+
+    target_values: NDArray[np.float64] = field(kw_only=True)
+    base_values: NDArray[np.float64] = field(kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple[str, ...]] = (
+        *TrainingExplanation._arrays_by_row,
+        "base_values",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        outputs = np.shape(self.target_values)[1:]
+        self._set_array("target_values", (self.values.shape[1], *outputs))
+        self._set_array("base_values", (len(self), *outputs))
+
+    @property
+    def contributions(self) -> NDArray[np.float64]:
+        """Weights times targets: (n_rows, n_training[, n_outputs])."""
+        if self.target_values.ndim == 1:
+            return self.values * self.target_values
+        return self.values[:, :, None] * self.target_values
+
+    @property
+    def effective_neighbors(self) -> NDArray[np.float64]:
+        """One by the sum of the squared weights of each explained row: (n_rows,).
+
+        As many rows of equal weights, which sum to one, have the same sum.
+        """
+        return 1 / (self.values**2).sum(axis=1)
+
+    def additivity_error(self) -> NDArray[np.float64]:
+        """Return the differences of sums of contributions and predictions.
+
+        Returns
+        -------
+        ndarray of shape (n_rows[, n_outputs])
+            Base value plus sum of the contributions, minus prediction: zero up to
+            rounding, where all weights are kept.
+
+        Raises
+        ------
+        ValueError
+            If the explanation has no predictions.
+        """
+        if self.predictions is None:
+            raise ValueError(
+                "This explanation has no predictions to compare its sums with."
+            )
+        return self.base_values + self.values @ self.target_values - self.predictions

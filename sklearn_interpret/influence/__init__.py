@@ -8,6 +8,7 @@ from sklearn_interpret.influence._plot._influence_tree import InfluenceTreeDispl
 from sklearn_interpret.influence._plot._regression_influence import (
     RegressionInfluenceDisplay,
 )
+from sklearn_interpret.influence._prediction_weights import PredictionWeights
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "InfluenceDisplay",
     "InfluenceFunctions",
     "InfluenceTreeDisplay",
+    "PredictionWeights",
     "RegressionInfluence",
     "RegressionInfluenceDisplay",
 ]

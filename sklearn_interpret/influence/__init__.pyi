@@ -20,6 +20,7 @@ from sklearn_interpret.explanations._training import TrainingExplanation
 from sklearn_interpret.influence._data_values import DataValues
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
+from sklearn_interpret.influence._prediction_weights import PredictionWeights
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "InfluenceDisplay",
     "InfluenceFunctions",
     "InfluenceTreeDisplay",
+    "PredictionWeights",
     "RegressionInfluence",
     "RegressionInfluenceDisplay",
 ]

@@ -11,13 +11,14 @@ from pandas import DataFrame
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 
-from sklearn_interpret.explanations import TrainingExplanation
+from sklearn_interpret.explanations import TrainingExplanation, WeightExplanation
 from sklearn_interpret.influence import (
     DataValues,
     DeletionDiagnostics,
     InfluenceDisplay,
     InfluenceFunctions,
     InfluenceTreeDisplay,
+    PredictionWeights,
     RegressionInfluence,
     RegressionInfluenceDisplay,
 )
@@ -96,3 +97,17 @@ def data_values(X: Floats, y: Floats) -> None:
     assert_type(values.standard_errors_, Floats)
     assert_type(values.method_, str)
     assert_type(values.to_frame(), DataFrame)
+
+
+def weights(X: Floats, y: Floats) -> None:
+    inspector = PredictionWeights(KNeighborsRegressor(), n_kept=9).fit(X, y)
+    assert_type(inspector, PredictionWeights)
+    assert_type(inspector.leverages_, Floats)
+    assert_type(inspector.effective_neighbors_, Floats)
+    assert_type(inspector.effective_dof_, float)
+    assert_type(inspector.predict_quantiles(X, [0.1, 0.9]), Floats)
+    explanation = inspector.explain(X)
+    assert_type(explanation, WeightExplanation)
+    assert_type(explanation.contributions, Floats)
+    assert_type(explanation.effective_neighbors, Floats)
+    assert_type(InfluenceDisplay.from_explanation(explanation), InfluenceDisplay)

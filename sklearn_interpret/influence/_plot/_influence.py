@@ -30,6 +30,7 @@ from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._data_values import DataValues
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
+from sklearn_interpret.influence._prediction_weights import PredictionWeights
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 class InfluenceSources(ExplanationDisplay):
     """Constructors of the displays of a `TrainingExplanation`."""
 
-    _kinds = (DeletionDiagnostics, InfluenceFunctions, DataValues)
+    _kinds = (DeletionDiagnostics, InfluenceFunctions, DataValues, PredictionWeights)
     _explanation_kind = TrainingExplanation
     _without = frozenset()
     # With a predictor, X are the training rows, whose influence the display shows.
@@ -50,7 +51,8 @@ class InfluenceSources(ExplanationDisplay):
     def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         if data.X is None:
             return cls(inspector._overall_explanation(), **choices)
-        return cls(inspector.explain(data.X, data.y), **choices)
+        targets = () if data.y is None else (data.y,)  # not all take them
+        return cls(inspector.explain(data.X, *targets), **choices)
 
 
 @dataclass(eq=False, repr=False)

@@ -1,0 +1,67 @@
+"""The reader of each class of models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sklearn import ensemble, neighbors, tree
+
+from sklearn_interpret._model.formulas.formula import errors_in
+from sklearn_interpret._model.formulas.formula_class import formula_class
+from sklearn_interpret._model.training_weights.leaves import read_trees
+from sklearn_interpret._model.training_weights.neighbors import read_neighbors
+from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.formulas.formula_class import ModelClass
+    from sklearn_interpret._model.training_weights.base import (
+        Reader,
+        TrainingData,
+        TrainingWeights,
+    )
+
+READERS: dict[ModelClass, Reader] = {
+    tree.DecisionTreeClassifier: read_trees,
+    tree.DecisionTreeRegressor: read_trees,
+    ensemble.RandomForestClassifier: read_trees,
+    ensemble.RandomForestRegressor: read_trees,
+    ensemble.ExtraTreesClassifier: read_trees,
+    ensemble.ExtraTreesRegressor: read_trees,
+    ensemble.BaggingClassifier: read_trees,
+    ensemble.BaggingRegressor: read_trees,
+    neighbors.KNeighborsClassifier: read_neighbors,
+    neighbors.KNeighborsRegressor: read_neighbors,
+    neighbors.RadiusNeighborsClassifier: read_neighbors,
+    neighbors.RadiusNeighborsRegressor: read_neighbors,
+}
+
+
+def read_weights(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
+    """Weights of the training rows in a fitted model's predictions.
+
+    Parameters
+    ----------
+    model : fitted predictor
+        The last step of a pipeline.
+    data : TrainingData
+        The rows that it was fitted on.
+
+    Returns
+    -------
+    TrainingWeights
+
+    Raises
+    ------
+    UnreadableModelError
+        The weights of the model are not known.
+    """
+    with errors_in(f"{type(model).__name__} can't be read"):
+        known_class = formula_class(model, READERS)
+        if known_class is None:
+            raise UnreadableModelError(
+                "no formula of its training weights is known: trees, forests, bagged "
+                "trees and nearest neighbours have one."
+            )
+        return READERS[known_class](model, data)

@@ -1,0 +1,336 @@
+"""Prediction weights: weighted sums of the training targets are the predictions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    RadiusNeighborsClassifier,
+    RadiusNeighborsRegressor,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
+)
+
+from sklearn_interpret._model.training_weights.base import TrainingWeights
+from sklearn_interpret._model.training_weights.readers import READERS
+from sklearn_interpret.exceptions import AdditivityWarning, UnreadableModelError
+from sklearn_interpret.explanations import WeightExplanation
+from sklearn_interpret.influence import InfluenceDisplay, PredictionWeights
+from tests.figures import draw
+
+RNG = np.random.default_rng(0)
+N = 120
+X = RNG.normal(size=(N, 4))
+NEW = RNG.normal(size=(15, 4))
+Y = X[:, 0] ** 2 + X[:, 1] + RNG.normal(size=N)
+OUTPUTS = np.column_stack([Y, np.exp(X[:, 2])])
+LABELS = np.array(["a", "b", "c"])[np.digitize(Y, [0, 1.5])]
+TWO_LABELS = np.column_stack([LABELS, np.where(X[:, 2] > 0, "up", "down")])
+COUNTS = RNG.integers(0, 4, size=N).astype(float)
+
+
+def gaussian_votes(distances):
+    if distances.dtype == object:  # within a radius, rows differ in length
+        return np.array([np.exp(-row) for row in distances], dtype=object)
+    return np.exp(-distances)
+
+
+FEW = {"n_estimators": 7, "random_state": 0}
+SHALLOW = {"min_samples_leaf": 5, **FEW}
+MODELS = [
+    (DecisionTreeRegressor(max_depth=3, random_state=0), OUTPUTS),
+    (ExtraTreeRegressor(max_depth=3, random_state=0), Y),
+    (DecisionTreeClassifier(max_depth=3, class_weight="balanced"), TWO_LABELS),
+    (ExtraTreeClassifier(max_depth=3, random_state=0), LABELS),
+    (RandomForestRegressor(**FEW), OUTPUTS),
+    (RandomForestRegressor(max_samples=0.3, criterion="poisson", **FEW), OUTPUTS**2),
+    (RandomForestRegressor(7, max_features=2), Y),  # seeds that nobody chose
+    (RandomForestRegressor(bootstrap=False, max_features=1, **FEW), Y),
+    (RandomForestClassifier(**SHALLOW), LABELS),
+    (RandomForestClassifier(class_weight="balanced", **SHALLOW), LABELS),
+    (RandomForestClassifier(class_weight="balanced_subsample", **SHALLOW), TWO_LABELS),
+    (ExtraTreesRegressor(**FEW), Y),
+    (ExtraTreesClassifier(class_weight={"a": 1, "b": 5, "c": 0.2}, **SHALLOW), LABELS),
+    (ExtraTreesClassifier(class_weight="balanced", **SHALLOW), LABELS),
+    (ExtraTreesClassifier(class_weight="balanced_subsample", **SHALLOW), LABELS),
+    (BaggingRegressor(max_samples=0.5, max_features=0.5, **FEW), Y),
+    (BaggingRegressor(max_samples=0.3, bootstrap=False, **FEW), Y),
+    (BaggingRegressor(ExtraTreeRegressor(), bootstrap_features=True, **FEW), Y),
+    (BaggingClassifier(DecisionTreeClassifier(class_weight="balanced"), **FEW), LABELS),
+    (KNeighborsRegressor(5), OUTPUTS),
+    (KNeighborsRegressor(5, weights="distance"), Y),
+    (KNeighborsClassifier(5, weights=gaussian_votes), TWO_LABELS),
+    (RadiusNeighborsRegressor(4.0), OUTPUTS),
+    (RadiusNeighborsRegressor(4.0, weights="distance"), Y),
+    (RadiusNeighborsClassifier(4.0, weights=gaussian_votes), LABELS),
+]
+every_model = pytest.mark.parametrize(
+    ("model", "y"), MODELS, ids=[type(m).__name__ for m, _ in MODELS]
+)
+
+
+@every_model
+@pytest.mark.parametrize("weights", [None, COUNTS], ids=["equal", "weighted"])
+@pytest.mark.filterwarnings("ignore:When fitting Bagging.*bootstrap=True")
+def test_sums_are_predictions(model, y, weights):
+    inspector = PredictionWeights(model).fit(X, y, sample_weight=weights)
+    explanation = inspector.explain(NEW)
+    values, fitted = explanation.values, inspector.estimator_
+    assert isinstance(explanation, WeightExplanation)
+    sums = explanation.contributions.sum(axis=1)
+    assert_allclose(explanation.base_values + sums, explanation.predictions, rtol=1e-12)
+    assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
+    if hasattr(fitted, "predict_proba"):
+        by_output = fitted.predict_proba(NEW)
+        if isinstance(by_output, list):
+            labels, classes = y, fitted.classes_
+        else:
+            by_output, labels, classes = [by_output], y[:, None], [fitted.classes_]
+        for probabilities, column, known in zip(
+            by_output, labels.T, classes, strict=True
+        ):
+            indicators = column[:, None] == known
+            assert_allclose(values @ indicators, probabilities, atol=1e-12)
+    else:
+        assert_allclose(values @ y, fitted.predict(NEW), rtol=1e-12)
+    assert values.min() >= 0
+    assert_allclose(values.sum(axis=1), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestRegressor(**FEW),
+        BaggingRegressor(max_features=0.5, **FEW),
+        KNeighborsRegressor(),
+        RadiusNeighborsRegressor(4.0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_sparse_rows(model):
+    rows = sparse.csr_array(np.where(X > -0.5, X, 0))
+    values = PredictionWeights(model).fit(rows, Y).transform(rows[:9])
+    dense = PredictionWeights(model).fit(rows.toarray(), Y)
+    assert_allclose(values, dense.transform(rows[:9].toarray()), atol=1e-12)
+    assert_allclose(values @ Y, dense.predict(rows[:9].toarray()))
+
+
+def test_missing_values():
+    rows = np.where(X < -1, np.nan, X)
+    explanation = PredictionWeights(RandomForestRegressor(**FEW)).fit(rows, Y)
+    assert_allclose(explanation.explain(rows).additivity_error(), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_definition_of_forests(bootstrap):
+    forest = RandomForestRegressor(bootstrap=bootstrap, min_samples_leaf=3, **FEW)
+    inspector = PredictionWeights(forest).fit(X, Y)
+    fitted = inspector.estimator_
+    expected = np.zeros((len(NEW), N))
+    for tree, sample in zip(
+        fitted.estimators_, fitted.estimators_samples_, strict=True
+    ):
+        for row, leaf in enumerate(tree.apply(NEW)):
+            in_leaf = [i for i in sample if tree.apply(X[[i]])[0] == leaf]
+            for i in in_leaf:
+                expected[row, i] += 1 / len(in_leaf) / len(fitted.estimators_)
+    assert_allclose(inspector.transform(NEW), expected, atol=1e-14)
+
+
+def test_weights_are_changes_with_the_structure_fixed():
+    """A tree of the same splits, whose leaves are fitted again."""
+    tree = DecisionTreeRegressor(max_depth=3).fit(X, Y)
+    values = PredictionWeights(FrozenEstimator(tree)).fit(X, Y).transform(NEW)
+    for i in (0, 50, 119):
+        changed = Y + (np.arange(N) == i)
+        leaves, leaves_of_new = tree.apply(X), tree.apply(NEW)
+        after = [changed[leaves == leaf].mean() for leaf in leaves_of_new]
+        assert_allclose(after - tree.predict(NEW), values[:, i], atol=1e-14)
+
+
+def test_pipelines_frames_and_targets():
+    frame = pd.DataFrame(X, columns=list("abcd"), index=[f"r{i}" for i in range(N)])
+    series = pd.Series(LABELS, index=frame.index, name="kind")
+    model = make_pipeline(StandardScaler(), RandomForestClassifier(**SHALLOW))
+    inspector = PredictionWeights(model, target={"a": 1, "c": -1}).fit(frame, series)
+    explanation = inspector.explain(frame[:5])
+    probabilities = inspector.predict_proba(frame[:5])
+    assert_allclose(explanation.predictions, probabilities[:, 0] - probabilities[:, 2])
+    assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
+    assert set(np.unique(explanation.target_values)) == {-1, 0, 1}
+    assert list(explanation.training_names) == list(frame.index)
+    assert explanation.target_name == "kind"
+    display = InfluenceDisplay.from_explanation(explanation, row=0)
+    largest = explanation[0].largest(1)[0, 0]
+    name = display.ax_.get_yticklabels()[0].get_text()
+    assert name == f"r{largest}: kind={LABELS[largest]}"
+    draw(display.figure_)
+    display = InfluenceDisplay.from_estimator(inspector)
+    assert_allclose(display.bars_[0].get_width(), inspector.leverages_.max())
+    display = InfluenceDisplay.from_estimator(inspector, frame[:1])
+    assert_allclose(display.bars_[0].get_width(), explanation.values[0].max())
+
+
+def test_own_weights_of_the_training_rows():
+    inspector = PredictionWeights(RandomForestRegressor(**FEW)).fit(X, Y)
+    with config_context(working_memory=0.1):  # many blocks
+        leverages = inspector.leverages_
+    values = inspector.transform(X)
+    assert_allclose(leverages, np.diag(values))
+    assert_allclose(inspector.effective_dof_, np.trace(values))
+    assert_allclose(inspector.effective_neighbors_, 1 / (values**2).sum(axis=1))
+    assert_allclose(
+        inspector.explain(X).effective_neighbors, inspector.effective_neighbors_
+    )
+    frame = inspector.to_frame()
+    assert_allclose(frame["value"], np.sort(leverages)[::-1])
+    assert_allclose(
+        frame.attrs["effective degrees of freedom"], inspector.effective_dof_
+    )
+
+
+def test_the_largest_are_kept():
+    forest = RandomForestRegressor(**FEW)
+    every = PredictionWeights(forest).fit(X, Y).transform(NEW)
+    few = PredictionWeights(forest, n_kept=3).fit(X, Y).transform(NEW)
+    least = np.sort(every, axis=1)[:, [-3]]
+    assert_array_equal(few, np.where(every >= least, every, 0))
+
+
+@pytest.mark.parametrize("y", [Y, np.round(Y), OUTPUTS], ids=["y", "ties", "outputs"])
+def test_quantiles_are_of_the_weighted_distribution(y):
+    inspector = PredictionWeights(RandomForestRegressor(min_samples_leaf=5, **FEW))
+    values = inspector.fit(X, y).transform(NEW)
+    shares = np.array([0, 0.05, 0.5, 0.77, 1])
+    quantiles = inspector.predict_quantiles(NEW, shares)
+    assert quantiles.shape == (len(NEW), len(shares), *y.shape[1:])
+    targets = y.reshape(N, -1)
+    expected = np.empty((len(NEW), len(shares), targets.shape[1]))
+    for row, k in np.ndindex(len(NEW), targets.shape[1]):
+        has_weight = values[row] > 0
+        support = np.sort(targets[has_weight, k])
+        below = [values[row][targets[:, k] <= v].sum() + 1e-12 for v in support]
+        expected[row, :, k] = [support[np.argmax(below >= share)] for share in shares]
+    assert_allclose(quantiles.reshape(expected.shape), expected)
+    one = inspector.predict_quantiles(NEW, 0.5)
+    assert_allclose(one, quantiles[:, 2])
+
+
+class Negative(TrainingWeights):
+    """Weights that are no distribution."""
+
+    row_bytes = 8
+
+    def weights(self, rows):
+        return np.tile([-1.0] + [2.0 / (N - 1)] * (N - 1), (rows.n_rows, 1))
+
+
+def test_quantiles_need_a_distribution():
+    inspector = PredictionWeights(KNeighborsRegressor()).fit(X, Y)
+    with pytest.raises(ValueError, match=r"q=2 must be shares from 0 to 1"):
+        inspector.predict_quantiles(NEW, 2)
+    inspector._weights = Negative()
+    with pytest.raises(ValueError, match="no distribution: some are negative"):
+        inspector.predict_quantiles(NEW, 0.5)
+    with pytest.warns(AdditivityWarning, match="do not sum to the predictions of 15"):
+        inspector.explain(NEW)
+    inspector = PredictionWeights(KNeighborsClassifier()).fit(X, LABELS)
+    with pytest.raises(ValueError, match="Quantiles are of numbers"):
+        inspector.predict_quantiles(NEW, 0.5)
+
+
+class FromOneHalf(TrainingWeights):
+    """Training starts from 0.5, and the mean of all rows is added at half its size."""
+
+    offset, row_bytes = 0.5, 8
+
+    def weights(self, rows):
+        return np.full((rows.n_rows, N), 0.5 / N)
+
+
+class HalfMean(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.mean_ = 0.5 + 0.5 * (y - 0.5).mean(axis=0)
+        return self
+
+    def predict(self, X):
+        return np.full((len(X), *np.shape(self.mean_)), self.mean_)
+
+
+@pytest.mark.parametrize(
+    ("y", "target"), [(Y, None), (OUTPUTS, None), (OUTPUTS, {0: 1, 1: -2})]
+)
+def test_training_may_start_from_a_prediction(y, target, monkeypatch):
+    monkeypatch.setitem(READERS, HalfMean, lambda model, data: FromOneHalf())
+    inspector = PredictionWeights(HalfMean(), target=target).fit(X, y)
+    explanation = inspector.explain(NEW)
+    assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
+    assert_allclose(explanation.base_values[0], 0.5 if target is None else -0.5)
+    with pytest.raises(ValueError, match="they do not sum to one"):
+        inspector.predict_quantiles(NEW, 0.5)
+
+
+class Doubled(DecisionTreeRegressor):
+    def predict(self, X, check_input=True):
+        return 2 * super().predict(X, check_input)
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (GaussianNB(), "no formula of its training weights is known"),
+        (RandomForestRegressor(2, criterion="absolute_error"), "do not have the mean"),
+        (DecisionTreeRegressor(monotonic_cst=[1, 0, 0, 0]), "monotonic_cst is set"),
+        (BaggingRegressor(KNeighborsRegressor()), "KNeighborsRegressor is no tree"),
+        (Doubled(), "predict of its own"),
+        (BaggingRegressor(Doubled()), "Doubled is no tree"),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_models_that_cannot_be_read(model, reason):
+    y = LABELS if isinstance(model, GaussianNB) else Y
+    with pytest.raises(UnreadableModelError, match=reason):
+        PredictionWeights(model).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model", [RandomForestRegressor(**FEW), KNeighborsRegressor()], ids=["trees", "knn"]
+)
+def test_a_frozen_model_takes_its_own_training_rows_only(model):
+    frozen = PredictionWeights(FrozenEstimator(clone(model).fit(X, Y)))
+    assert_allclose(frozen.fit(X, Y).explain(NEW).additivity_error(), 0, atol=1e-12)
+    for others in [(X, Y[::-1]), (X[::-1], Y), (X[:50], Y[:50])]:
+        with pytest.raises(UnreadableModelError):
+            frozen.fit(*others)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        frozen.fit(X)
+
+
+def test_rows_without_neighbours_and_other_responses():
+    inspector = PredictionWeights(RadiusNeighborsRegressor(4.0)).fit(X, Y)
+    with pytest.raises(ValueError, match="1 rows have no neighbour within radius=4"):
+        inspector.transform([[0.0] * 4, [99.0] * 4])
+    inspector = PredictionWeights(KNeighborsClassifier(), response_method="predict")
+    with pytest.raises(UnreadableModelError, match="are what predict_proba returns"):
+        inspector.fit(X, LABELS)
