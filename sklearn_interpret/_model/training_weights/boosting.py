@@ -82,11 +82,11 @@ def read_boosting(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
         If its leaves are not regularised means of residuals, or if rows that it held
         out cannot be told.
     """
-    key = formula_class(model, _READERS)
+    key = formula_class(model, BOOSTING)
     if key is None:
         raise UnreadableModelError("it does not boost trees on squared error.")
     trees = read_trees(model)
-    rules = _READERS[key](model, data, trees)
+    rules = BOOSTING[key](model, data, trees)
     has_splits = ~trees.ensemble.is_leaf[trees.ensemble.roots]
     columns = np.flatnonzero(has_splits | rules.roots_average)
     leaves = _leaves(trees, data.rows)[:, columns].T
@@ -200,7 +200,7 @@ def _read_lightgbm(model: Any, data: TrainingData, trees: TreeModel) -> Boosting
     return BoostingRules(*rates, data.weights, start, roots_average=False)
 
 
-_READERS: dict[ModelClass, Callable[[Any, TrainingData, TreeModel], BoostingRules]] = {
+BOOSTING: dict[ModelClass, Callable[[Any, TrainingData, TreeModel], BoostingRules]] = {
     GradientBoostingRegressor: _read_gradient_boosting,
     HistGradientBoostingRegressor: _read_hist_boosting,
     ("xgboost", "XGBRegressor"): _read_xgboost,

@@ -8,8 +8,10 @@ from sklearn import ensemble, neighbors, tree
 
 from sklearn_interpret._model.formulas.formula import errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
+from sklearn_interpret._model.training_weights.boosting import BOOSTING, read_boosting
 from sklearn_interpret._model.training_weights.leaves import read_trees
 from sklearn_interpret._model.training_weights.neighbors import read_neighbors
+from sklearn_interpret._model.training_weights.smoothers import SMOOTHERS, read_smoother
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ READERS: dict[ModelClass, Reader] = {
     neighbors.KNeighborsRegressor: read_neighbors,
     neighbors.RadiusNeighborsClassifier: read_neighbors,
     neighbors.RadiusNeighborsRegressor: read_neighbors,
+    **dict.fromkeys(BOOSTING, read_boosting),
+    **dict.fromkeys(SMOOTHERS, read_smoother),
 }
 
 
@@ -62,6 +66,7 @@ def read_weights(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
         if known_class is None:
             raise UnreadableModelError(
                 "no formula of its training weights is known: trees, forests, bagged "
-                "trees and nearest neighbours have one."
+                "trees, boosting of squared errors, nearest neighbours, least squares, "
+                "ridge regression and Gaussian processes have one."
             )
         return READERS[known_class](model, data)

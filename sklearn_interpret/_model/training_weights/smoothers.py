@@ -71,10 +71,10 @@ def read_smoother(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
     UnreadableModelError
         If the predictions are not known to be linear in the targets.
     """
-    key = formula_class(model, _READERS)
+    key = formula_class(model, SMOOTHERS)
     if key is None:
         raise UnreadableModelError("its predictions are not known to be linear in y.")
-    return check_agreement(_READERS[key](model, data), model, data)
+    return check_agreement(SMOOTHERS[key](model, data), model, data)
 
 
 def _read_linear(
@@ -167,7 +167,7 @@ def _read_process(model: Any, data: TrainingData) -> SmootherWeights:
     return SmootherWeights(hat, np.full(n, 1 / n if model.normalize_y else 0.0))
 
 
-_READERS: dict[ModelClass, Callable[[Any, TrainingData], SmootherWeights]] = {
+SMOOTHERS: dict[ModelClass, Callable[[Any, TrainingData], SmootherWeights]] = {
     LinearRegression: _read_linear,
     Ridge: _read_ridge,
     RidgeCV: _read_ridge,
