@@ -89,7 +89,7 @@ class Hierarchy:
         return list(np.stack([above, self.levels], axis=1))[self.is_ordered :]
 
     def sibling_groups(self, player: int) -> Iterator[NDArray[np.bool_]]:
-        """Yield the siblings of the player's group, on each level in any order.
+        """Yield the siblings of the player's group on each level but an ordered one.
 
         Each is a mask of its members, (n_siblings, n_players), by number of the group.
         """
