@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, permutations, product
+from itertools import permutations, product
 from math import factorial, prod
 from typing import NamedTuple
 
@@ -80,16 +80,20 @@ class Hierarchy:
         return Hierarchy(self.levels[:, players], self.is_ordered)
 
     @cached_property
-    def _above(self) -> NDArray[np.intp]:
-        """Number of the group around each player's group, (n_levels, n_players)."""
-        return np.vstack([np.zeros_like(self.levels[:1]), self.levels[:-1]])
+    def _free_levels(self) -> list[NDArray[np.intp]]:
+        """Levels whose groups join in any order, (2, n_players) each.
+
+        First the number of the group around each player's group, then that of its own.
+        """
+        above = np.vstack([np.zeros_like(self.levels[:1]), self.levels[:-1]])
+        return list(np.stack([above, self.levels], axis=1))[self.is_ordered :]
 
     def sibling_groups(self, player: int) -> Iterator[NDArray[np.bool_]]:
-        """Yield, level by level, the siblings of the player's group.
+        """Yield the siblings of the player's group on each level but an ordered one.
 
         Each is a mask of its members, (n_siblings, n_players), by number of the group.
         """
-        for level, above in zip(self.levels, self._above, strict=True):
+        for above, level in self._free_levels:
             is_sibling = (above == above[player]) & (level != level[player])
             yield level == np.unique(level[is_sibling])[:, None]
 
@@ -105,10 +109,9 @@ class Hierarchy:
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Coalitions (m, n_players) that a player may join, and their probabilities."""
         coalitions, shares = np.zeros((1, self.n_players), dtype=bool), np.ones(1)
-        for depth, groups in enumerate(self.sibling_groups(player)):
-            if depth == 0 and self.is_ordered:
-                coalitions[0] = self.before_and_after(player)[0]
-                continue
+        if self.is_ordered:
+            coalitions[0] = self.before_and_after(player)[0]
+        for groups in self.sibling_groups(player):
             # Logical products: a player is a member of one group of the level.
             unions = subsets(len(groups)) @ groups
             coalitions = (coalitions[:, None] | unions).reshape(-1, self.n_players)
@@ -119,10 +122,7 @@ class Hierarchy:
     def n_coalitions(self) -> int:
         """Number of coalitions before each player, summed over the players."""
         siblings = map(self.sibling_groups, range(self.n_players))
-        return sum(
-            2 ** sum(map(len, islice(groups, self.is_ordered, None)))
-            for groups in siblings
-        )
+        return sum(2 ** sum(map(len, groups)) for groups in siblings)
 
     def coalition_sums(self) -> CoalitionSums:
         """Exact values of players, from all coalitions that keep groups together."""
@@ -145,10 +145,9 @@ class Hierarchy:
     def n_orders(self) -> int:
         """Number of orders that keep groups together."""
         total = 1
-        levels = zip(self._above, self.levels, strict=True)
-        for pair in islice(levels, self.is_ordered, None):
-            group_above, _ = np.unique(pair, axis=1)
-            total *= prod(map(factorial, np.bincount(group_above).tolist()))
+        for above_and_level in self._free_levels:
+            above, _ = np.unique(above_and_level, axis=1)
+            total *= prod(map(factorial, np.bincount(above).tolist()))
         return total
 
     def all_orders(self) -> NDArray[np.intp]:

@@ -280,7 +280,7 @@ class NeighborDraws(_Donors):
     def _fit(self, rng: np.random.Generator) -> None:
         self.n_draws = min(self.n_draws, self._rows.n_rows)
         super()._fit(rng)
-        self._coordinates_of_fit = self._coordinates(self._rows)
+        self._points = self._coordinates(self._rows)
         self._is_level = np.array([column.is_level for column in self._columns])
         # Breaks ties at random, and in the same way for all coalitions.
         self._priority = (1 + rng.permutation(self._rows.n_rows)) * _TIE
@@ -300,15 +300,12 @@ class NeighborDraws(_Donors):
     def _hybrids(
         self, located: Any, index: _Index, present: _Mask
     ) -> tuple[Any, _Floats]:
-        joint, coordinates = located
+        joint, points = located
         nearest = np.empty((len(index), self.n_draws), dtype=np.intp)
         squares = np.empty(nearest.shape)
         for group in groups_of_rows(present):
             columns = present[group[0]]
-            tables = (
-                coordinates[index[group]][:, columns],
-                self._coordinates_of_fit[:, columns],
-            )
+            tables = points[index[group]][:, columns], self._points[:, columns]
             all_squares = gower_distances(
                 *tables, self._is_level[columns], squared=True
             )

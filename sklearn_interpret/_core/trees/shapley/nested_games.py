@@ -127,8 +127,7 @@ class NestedInterventionalGame(InterventionalGame):
         comparisons = self._leaf_comparisons(background, owner, patterns, len(players))
         gains = []
         for leaf_players, rows in zip(players.T, comparisons, strict=True):
-            structure, _ = next(
-                leaves_by_structure(self.hierarchy, leaf_players[:, None])
-            )
+            structures = leaves_by_structure(self.hierarchy, leaf_players[:, None])
+            structure, _ = next(structures)  # that of the one leaf
             gains.append(mean_comparison_gains(structure, *rows))
         return np.concatenate(gains, axis=1)

@@ -63,12 +63,12 @@ def nested_comparison_gains(
     """
     gains = gained.astype(np.float64) - lost
     for slot, slot_gains in enumerate(gains):
-        for depth, groups in enumerate(structure.sibling_groups(slot)):
-            if depth == 0 and structure.is_ordered:
-                is_before, is_after = structure.before_and_after(slot)
-                contradicts = lost[is_before].any(axis=0) | gained[is_after].any(axis=0)
-                slot_gains *= ~contradicts
-            elif len(groups):
+        if structure.is_ordered:
+            is_before, is_after = structure.before_and_after(slot)
+            contradicts = lost[is_before].any(axis=0) | gained[is_after].any(axis=0)
+            slot_gains *= ~contradicts
+        for groups in structure.sibling_groups(slot):
+            if len(groups):
                 has_gained, has_lost = groups @ gained, groups @ lost
                 n_gained, n_lost = has_gained.sum(axis=0), has_lost.sum(axis=0)
                 shapes = np.arange(1.0, len(groups) + 2)
@@ -123,12 +123,12 @@ def product_gains(
     """
     gains = met - chances
     for slot, slot_gains in enumerate(gains):
-        for depth, groups in enumerate(structure.sibling_groups(slot)):
-            if depth == 0 and structure.is_ordered:
-                is_before, is_after = structure.before_and_after(slot)
-                slot_gains *= met[is_before].all(axis=0)
-                slot_gains *= chances[is_after].prod(axis=0)
-            elif len(groups):
+        if structure.is_ordered:
+            is_before, is_after = structure.before_and_after(slot)
+            slot_gains *= met[is_before].all(axis=0)
+            slot_gains *= chances[is_after].prod(axis=0)
+        for groups in structure.sibling_groups(slot):
+            if len(groups):
                 present = np.stack([met[group].all(axis=0) for group in groups])
                 absent = np.stack([chances[group].prod(axis=0) for group in groups])
                 points, weights = quadrature(len(groups))
