@@ -30,9 +30,9 @@ DEPENDENCE_CONSTRAINTS = {
     ]
 }
 NO_DEPENDENCE = "dependence_error_ is the error of a dependence, which is None."
-# The error of conditional means is estimated from this share of the rows, which are
-# held out and at most so many, and from this number of coalitions. Fewer rows than the
-# last number tell kinds of dependence apart by chance only.
+# Share and largest number of the rows that are held out to estimate the error of
+# conditional means, and number of coalitions. With fewer rows than the last number, the
+# best kind of dependence is a matter of chance.
 _HELD_OUT = 0.3
 _MOST_HELD_OUT = 200
 _N_COALITIONS = 10
