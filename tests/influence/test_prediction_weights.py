@@ -12,10 +12,13 @@ from sklearn.ensemble import (
     BaggingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.frozen import FrozenEstimator
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import (
     KNeighborsClassifier,
@@ -334,3 +337,20 @@ def test_rows_without_neighbours_and_other_responses():
     inspector = PredictionWeights(KNeighborsClassifier(), response_method="predict")
     with pytest.raises(UnreadableModelError, match="are what predict_proba returns"):
         inspector.fit(X, LABELS)
+
+
+@pytest.mark.parametrize(
+    "model", [GradientBoostingRegressor(n_estimators=20), Ridge(), KernelRidge()]
+)
+def test_other_targets_or_weights_than_those_of_the_fit(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    weights = rng.integers(1, 4, 60)
+    inspector = PredictionWeights(FrozenEstimator(clone(model).fit(X, y)))
+    inspector.fit(X, y)
+    with pytest.raises(UnreadableModelError, match="do not give the predictions"):
+        inspector.fit(X, y[::-1])
+    weighted = clone(model).fit(X, y, sample_weight=weights)
+    with pytest.raises(UnreadableModelError, match="do not give the predictions"):
+        PredictionWeights(FrozenEstimator(weighted)).fit(X, y)
+    PredictionWeights(FrozenEstimator(weighted)).fit(X, y, sample_weight=weights)

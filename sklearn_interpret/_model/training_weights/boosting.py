@@ -34,7 +34,6 @@ from sklearn_interpret._model.formulas.formula_class import (
 from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.training_weights.agreement import check_agreement
 from sklearn_interpret._model.training_weights.base import TrainingData, TrainingWeights
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -93,7 +92,7 @@ def read_boosting(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
     leaves = leaves.astype(np.min_scalar_type(leaves.max(initial=0)))
     stages = BoostingStages(leaves, rules)
     weights = BoostingWeights(trees, columns, stages, rules.start or 0.0)
-    return check_agreement(weights, model, data)
+    return weights
 
 
 def _leaves(trees: TreeModel, rows: Rows) -> NDArray[np.intp]:

@@ -28,7 +28,6 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
 from sklearn_interpret._model.rows.base import Rows, copy_of
-from sklearn_interpret._model.training_weights.agreement import check_agreement
 from sklearn_interpret._model.training_weights.base import TrainingData, TrainingWeights
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -74,7 +73,7 @@ def read_smoother(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
     key = formula_class(model, SMOOTHERS)
     if key is None:
         raise UnreadableModelError("its predictions are not known to be linear in y.")
-    return check_agreement(SMOOTHERS[key](model, data), model, data)
+    return SMOOTHERS[key](model, data)
 
 
 def _read_linear(

@@ -12,11 +12,13 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingRegressor,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.training_weights.boosting import read_boosting
 from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.influence import PredictionWeights
 from tests.model.training_weights.agreement import assert_weights, fit, training_data
 from tests.speeds import examples
 
@@ -185,13 +187,6 @@ def test_other_models_are_refused(model, reason):
         read_boosting(model.fit(X, y), training_data(X, y))
 
 
-def test_other_targets_than_those_of_the_fit_are_refused():
-    X, y, _, _ = data()
-    model = GradientBoostingRegressor(n_estimators=20).fit(X, y)
-    with pytest.raises(UnreadableModelError, match="other rows, targets or weights"):
-        read_boosting(model, training_data(X, y[::-1]))
-
-
 def test_validation_rows_of_the_user_are_refused():
     X, y, _, _ = data()
     model = HistGradientBoostingRegressor(max_iter=20, early_stopping=True)
@@ -199,8 +194,9 @@ def test_validation_rows_of_the_user_are_refused():
         model.fit(X, y, X_val=X[:30], y_val=y[:30])
     except TypeError:  # scikit-learn < 1.7
         return
-    with pytest.raises(UnreadableModelError, match="other rows, targets or weights"):
-        read_boosting(model, training_data(X, y))
+    inspector = PredictionWeights(FrozenEstimator(model))
+    with pytest.raises(UnreadableModelError, match="do not give the predictions"):
+        inspector.fit(X, y)
 
 
 @given(

@@ -156,10 +156,3 @@ def test_a_singular_kernel_is_refused():
         model = KernelRidge(alpha=0.0).fit(np.zeros_like(X), y)
     with pytest.raises(UnreadableModelError, match="singular"):
         read_smoother(model, training_data(np.zeros_like(X), y))
-
-
-def test_other_weights_than_those_of_the_fit_are_refused():
-    X, y, weights, _ = data()
-    model = fit(Ridge(), X, y, weights)
-    with pytest.raises(UnreadableModelError, match="other rows, targets or weights"):
-        read_smoother(model, training_data(X, y))
