@@ -91,8 +91,7 @@ def read_boosting(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
     leaves = _leaves(trees, data.rows)[:, columns].T
     leaves = leaves.astype(np.min_scalar_type(leaves.max(initial=0)))
     stages = BoostingStages(leaves, rules)
-    weights = BoostingWeights(trees, columns, stages, rules.start or 0.0)
-    return weights
+    return BoostingWeights(trees, columns, stages, rules.start or 0.0)
 
 
 def _leaves(trees: TreeModel, rows: Rows) -> NDArray[np.intp]:
