@@ -260,8 +260,9 @@ def test_lightgbm_without_a_split():
     fit(model, X, y, weights)
     assert_weights(read_boosting, model, X, y, new, weights, SINGLE)
     fit(model.set_params(boost_from_average=False), X, y, weights)
-    with pytest.raises(UnreadableModelError, match="sums of the targets miss"):
-        read_boosting(model, training_data(X, y, weights))
+    inspector = PredictionWeights(FrozenEstimator(model))
+    with pytest.raises(UnreadableModelError, match="do not give the predictions"):
+        inspector.fit(X, y, sample_weight=weights)
 
 
 @pytest.mark.parametrize(
