@@ -24,7 +24,7 @@ ORDER = {
     "counterfactuals": "credit rent text anchors",
     "adversarial": "adversarial_digits adversarial_table black_box",
     "prototypes": "prototypes medoids",
-    "influence": "deletion_diagnostics influence regression_influence",
+    "influence": "deletion_diagnostics influence training_rows regression_influence",
     "linear": "linear_inference sparse_path",
     "additive": "gam gam_classifier",
     "decomposition": "decomposition",
