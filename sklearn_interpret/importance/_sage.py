@@ -430,17 +430,19 @@ class SAGE(BaseImportance):
         self, game: _Game, sample: AnySample, row_loss: RowLoss
     ) -> NDArray[np.float64]:
         """Values from the losses of all coalitions."""
-        coalitions = all_coalitions(len(self.features_))
-        if self._hierarchy is not None:
-            nested = self._hierarchy.coalition_sums()
+        hierarchy = self._hierarchy
+        if hierarchy is None:
+            coalitions = all_coalitions(len(self.features_))
+        else:
+            nested = hierarchy.coalition_sums()
             coalitions = nested.coalitions[1:-1]
         game.warn_of_cost(sample.rows.n_rows, len(coalitions))
         sums = partial(_sum_losses_of_block, game, row_loss, coalitions)
         reduce = partial(_sum_losses, game, row_loss, sums, self.n_jobs)
         weight, total = sample.map_reduce(reduce, merge_states)
-        if self._hierarchy is not None:
-            return nested.coefficients @ (-total / weight)
-        return values_of_all(-total[:, None] / weight)[:, 0]
+        if hierarchy is None:
+            return values_of_all(-total[:, None] / weight)[:, 0]
+        return nested.coefficients @ (-total / weight)
 
     def _values_by_sampling(
         self,

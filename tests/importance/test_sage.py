@@ -21,7 +21,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.games.coalitions import values_of_all
 from sklearn_interpret.additive import GAMRegressor
@@ -294,3 +294,52 @@ def test_targets_that_do_not_fit_the_model():
     frozen = FrozenEstimator(FOREST.fit(X, LABELS))
     with pytest.raises(ValueError, match="y has the class 8"):
         SAGE(frozen).fit(X, LABELS + 7)
+
+
+def test_features_inside_groups():
+    """By products, all coalitions and orders; groups sum to their own values."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6))
+    y = X[:, 0] * X[:, 1] + X[:, 2] * (X[:, 3] > 0) + X[:, 4] * X[:, 0]
+    model = FrozenEstimator(DecisionTreeRegressor(max_depth=4).fit(X, y))
+    groups = {"a": [0, 1], "b": {"b1": [2, 3], "b2": [4]}}
+    shared = {"background": X[:15], "random_state": 0, "feature_groups": groups}
+    by_products = SAGE(model, within_groups=True, **shared).fit(X, y)
+    values = by_products.importances_mean_
+    together = SAGE(model, **shared).fit(X, y).importances_mean_
+    assert_allclose([values[:2].sum(), values[2:5].sum(), values[5]], together)
+
+    def squared_error(y, prediction):
+        return (y - prediction) ** 2
+
+    other_loss = {"loss": squared_error, "within_groups": True, **shared}
+    by_coalitions = SAGE(model, method="exact", **other_loss).fit(X, y)
+    assert_allclose(by_coalitions.importances_mean_, values, atol=1e-10)
+    sampled = SAGE(model, method="sampling", n_permutations=6, **other_loss).fit(X, y)
+    error = np.abs(sampled.importances_mean_ - values)
+    assert (error <= 4 * sampled.standard_errors_ + 1e-10).all()
+
+
+def test_many_features_in_pairs_of_groups_have_few_coalitions():
+    """There are 1024 before all of 32 features, in place of 2**32."""
+    X = np.random.default_rng(0).normal(size=(20, 32))
+    model = DecisionTreeRegressor(max_depth=3).fit(X, X[:, 0])
+
+    def halves(columns):
+        if len(columns) == 2:
+            return columns
+        middle = len(columns) // 2
+        return {"low": halves(columns[:middle]), "high": halves(columns[middle:])}
+
+    inspector = SAGE(
+        FrozenEstimator(model),
+        loss=lambda y, prediction: np.abs(y - prediction),
+        method="exact",
+        background=X[:4],
+        feature_groups=halves(list(range(32))),
+        within_groups=True,
+    ).fit(X, X[:, 0])
+    values = inspector.importances_mean_
+    assert_allclose(values.sum(), inspector.loss_reduction_)
+    assert_allclose(values[model.feature_importances_ == 0], 0, atol=1e-12)
+    assert values[0] > 0

@@ -144,16 +144,9 @@ def _operators(
     n_coalitions = 2**n_players if hierarchy is None else hierarchy.n_coalitions
     work = float(n_coalitions) * len(correlation) ** 3
     if n_coalitions <= 2**MOST_PLAYERS and work <= _MOST_WORK:
-        if hierarchy is None:
-            coalitions, sums = subsets(n_players), None
-        else:
-            sums = hierarchy.coalition_sums()
-            coalitions = sums.coalitions
-        values = _values_by_batch(
-            correlation, coefficients, coalitions[:, player], singular
-        ).reshape(len(coalitions), -1)
-        operator = values_of_all(values) if sums is None else sums.coefficients @ values
-        return operator.reshape(-1, *coefficients.shape).swapaxes(1, 2)[None]
+        return _exact_operator(
+            correlation, coefficients, player, n_players, hierarchy, singular
+        )[None]
     if singular:
         # A small ridge: in the limit, conditional means are those of a pseudo-inverse.
         correlation = correlation + _SINGULAR * np.eye(len(correlation))
@@ -174,6 +167,27 @@ def _operators(
 
 
 # Exact: all coalitions
+
+
+def _exact_operator(
+    correlation: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    player: NDArray[np.intp],
+    n_players: int,
+    hierarchy: Hierarchy | None,
+    singular: bool,
+) -> NDArray[np.float64]:
+    """Operator (p, k, n) of exact values, from the values of all coalitions."""
+    if hierarchy is None:
+        present = subsets(n_players)[:, player]
+        values = _values_by_batch(correlation, coefficients, present, singular)
+        operator = values_of_all(values.reshape(len(values), -1))
+    else:
+        coalitions, sums = hierarchy.coalition_sums()
+        present = coalitions[:, player]
+        values = _values_by_batch(correlation, coefficients, present, singular)
+        operator = sums @ values.reshape(len(values), -1)
+    return operator.reshape(-1, *coefficients.shape).swapaxes(1, 2)
 
 
 def _values_by_batch(
