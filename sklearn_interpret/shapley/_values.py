@@ -280,6 +280,8 @@ class ShapleyValues(BaseAttribution):
             if hasattr(inspector, name):
                 setattr(self, name, getattr(inspector, name))
         self.inspector_, self._response_name = inspector, inspector._response_name
+        # Groups by correlation are those of the rows that it has drawn.
+        self._nesting = inspector._nesting
         return np.atleast_1d(inspector.base_values_)
 
     def _set_choices(self, inspector: Any, subsample: int | None) -> None:

@@ -373,3 +373,20 @@ def test_two_outputs_with_a_link():
     assert explanation.base_values.shape == (3, 2)
     assert np.abs(explanation.additivity_error()).max() < 1e-12
     assert inspector.interaction_values(X[:3]).shape == (3, 3, 3, 2)
+
+
+def test_groups_by_correlation_are_those_that_are_credited():
+    """Both estimators draw rows, each its own where the seed is not fixed."""
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    inspector = ShapleyValues(
+        FrozenEstimator(Quadratic([1.0, -1.0, 0.5, 0.0, 2.0])),
+        dependence="gaussian",
+        feature_groups="correlation",
+        within_groups=True,
+        subsample=20,
+        random_state=None,
+    ).fit(X)
+    credited = inspector.inspector_.explain(X[:2])
+    explanation = inspector.explain(X[:2])
+    assert explanation.groups == credited.groups
+    assert_allclose(explanation.by_group().values, credited.by_group().values)
