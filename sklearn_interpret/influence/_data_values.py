@@ -17,7 +17,8 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import VALID_METRICS, KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import check_consistent_length
 
 from sklearn_interpret._core.influence.neighbor_values import (
@@ -263,9 +264,7 @@ class DataValues(ResultsMixin, BaseInspector):
         # Distances and positions of all rows, and a dozen arrays of values.
         blocks = slices(len(expected), rows_in_memory(120 * n))
         for block in with_progress(list(blocks)):
-            order = neighbors.kneighbors(
-                predicted.sliced(block).native, n_neighbors=n, return_distance=False
-            )
+            order = _nearest_first(neighbors, rows, predicted.sliced(block).native)
             if n_own:
                 is_own = order == np.arange(block.start, block.stop)[:, None]
                 order = order[~is_own].reshape(len(order), n - 1)
@@ -299,6 +298,20 @@ class DataValues(ResultsMixin, BaseInspector):
                 "standard_error": self.standard_errors_[order],
             }
         ]
+
+
+def _nearest_first(neighbors: Any, rows: Any, predicted: Any) -> NDArray[np.intp]:
+    """Positions (m, n) of all rows by their distance from predicted ones."""
+    metric = neighbors.effective_metric_
+    if callable(metric) or metric in VALID_METRICS["brute"]:
+        # Sorting all distances takes a third of the time of a search for n neighbours.
+        params = neighbors.effective_metric_params_
+        distances = pairwise_distances(predicted, rows, metric=metric, **params)
+        return np.argsort(distances, axis=1, kind="stable")
+    order: NDArray[np.intp] = neighbors.kneighbors(
+        predicted, n_neighbors=neighbors.n_samples_fit_, return_distance=False
+    )
+    return order
 
 
 def _targets(model: Any, y: NDArray[Any]) -> NDArray[np.float64]:

@@ -70,6 +70,18 @@ def test_neighbors_are_enumerated(classes):
     assert_allclose(valid.standard_errors_, errors, atol=1e-12)
 
 
+def largest_difference(a, b):
+    return np.abs(a - b).max()
+
+
+@pytest.mark.parametrize("metric", ["infinity", "chebyshev", largest_difference])
+def test_metrics(metric):
+    X, y = few()
+    by_name = DataValues(KNeighborsClassifier(2, metric=metric)).fit(X, y)
+    by_power = DataValues(KNeighborsClassifier(2, p=np.inf)).fit(X, y)
+    assert_array_equal(by_name.values_, by_power.values_)
+
+
 @pytest.mark.parametrize(
     "model",
     [
