@@ -42,6 +42,7 @@ from sklearn_interpret._model._sklearn_compat import (
     routing_enabled,
     warn,
 )
+from sklearn_interpret._model.adapters.adapt import as_predictor
 from sklearn_interpret._model.progress import PERCENTS, progress_of
 from sklearn_interpret._model.responses.model_difference import ModelDifference
 from sklearn_interpret._model.responses.predictors import (
@@ -290,7 +291,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _get_estimator(self) -> Any:
         """The estimator to inspect: a hook for a default."""
-        return self.estimator
+        return as_predictor(self.estimator)
 
     def _reset(self) -> None:
         """Delete all fitted attributes: `fit` may set fewer with other parameters."""

@@ -220,14 +220,6 @@ class Booster:
 def test_boosters_are_no_estimators():
     with pytest.raises(TypeError, match=r"no method fit: .*FrozenEstimator"):
         ShapleyValues(Booster()).fit(X)
-    foreign = type("Booster", (Booster,), {"__module__": "xgboost.core"})()
-    for call in (
-        ShapleyValues(foreign).fit,
-        ShapleyValues(FrozenEstimator(foreign)).fit,
-        partial(PartialDependenceDisplay.from_estimator, foreign),
-    ):
-        with pytest.raises(TypeError, match=r"load_model\(path\)"):
-            call(X)
 
 
 def test_numbers_of_prototypes_are_positional():

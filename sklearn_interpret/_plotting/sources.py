@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.refits import Splits
+from sklearn_interpret._model.adapters.adapt import as_predictor
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.responses.predictors import (
     check_is_predictor,
@@ -95,6 +96,7 @@ def inspector_of(
         check_predictor_is_fitted(estimator)
         _refuse_parameters(estimator, parameters, data.sample_weight)
         return estimator
+    estimator = as_predictor(FrozenEstimator(estimator))
     check_is_predictor(estimator)
     check_predictor_is_fitted(estimator)
     if data.X is None:
@@ -103,7 +105,7 @@ def inspector_of(
         )
     if check is not None:
         check(estimator, data.X, parameters)
-    inspector = (kind or kinds[0])(FrozenEstimator(estimator), **parameters)
+    inspector = (kind or kinds[0])(estimator, **parameters)
     return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 

@@ -13,9 +13,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import InputTags, Tags
 
 from sklearn_interpret._model._sklearn_compat import VisualBlock
+from sklearn_interpret._model.adapters.adapt import as_predictor
 from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     check_is_predictor,
@@ -116,13 +118,14 @@ class ModelDifference(RegressorMixin, BaseEstimator):
                 f"weights={self.weights!r} must have one finite number for each of "
                 f"{len(models)} models, at least one."
             )
-        for model in models:
+        predictors = self._predictors()
+        for model in predictors:
             check_is_predictor(model)
             check_predictor_is_fitted(model)
             check_has_classes(model)
         for name in ("n_features_in_", "feature_names_in_"):
             hasattr(self, name)  # raises an error where models disagree
-        responses = [make_response(model, self.response_method) for model in models]
+        responses = [make_response(model, self.response_method) for model in predictors]
         labels = [_listed(response.classes) for response in responses]
         for other in labels[1:]:
             if other != labels[0]:
@@ -186,9 +189,20 @@ class ModelDifference(RegressorMixin, BaseEstimator):
         """Names of the columns that the models were fitted on."""
         return self._shared("feature_names_in_")
 
+    def _predictors(self) -> list[Any]:
+        """The models, those of other libraries as scikit-learn estimators."""
+        frozen = map(FrozenEstimator, self.models)
+        return [unfrozen(as_predictor(model)) for model in frozen]
+
     def _shared(self, name: str) -> Any:
         """An attribute that is equal in all models that have it."""
-        values = [getattr(model, name) for model in self.models if hasattr(model, name)]
+        models = [
+            model
+            for model in self._predictors()
+            # CatBoost saves no number of features to files.
+            if hasattr(model, name) and getattr(model, "n_features_in_", True)
+        ]
+        values = [getattr(model, name) for model in models]
         if not values:
             raise AttributeError(f"The models have no {name}.")
         # LightGBM writes blanks in names as underlines.
@@ -204,11 +218,11 @@ class ModelDifference(RegressorMixin, BaseEstimator):
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
-        return all(map(is_fitted, self.models))
+        return all(map(is_fitted, self._predictors()))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        inputs = [asdict(tags_of(model).input_tags) for model in self.models]
+        inputs = [asdict(tags_of(model).input_tags) for model in self._predictors()]
         shared = {name: all(each[name] for each in inputs) for name in inputs[0]}
         tags.input_tags = InputTags(**shared)
         tags._skip_test = True  # as FrozenEstimator: checks would fit it

@@ -117,13 +117,6 @@ def weight_parameter(estimator: Any) -> str | None:
 
 def check_is_predictor(estimator: Any) -> None:
     """Refuse objects with neither `predict` nor a probability or decision method."""
-    kind = type(unfrozen(estimator))
-    if kind.__name__ == "Booster" and kind.__module__.startswith("xgboost"):
-        raise TypeError(
-            "A Booster of XGBoost takes no arrays or frames: save it by "
-            "booster.save_model(path), and pass XGBRegressor() or XGBClassifier() "
-            "after its load_model(path)."
-        )
     # A stacking estimator gets its methods in `fit`; its tags are known before.
     estimator_type = tags_of(estimator).estimator_type if has_tags(estimator) else None
     will_be = estimator_type in ("classifier", "regressor")

@@ -78,6 +78,7 @@ def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     columns = np.array([f["flat_feature_index"] for f in features], dtype=np.intp)
     scale, bias = content["scale_and_bias"]
     base = np.ravel(np.asarray(bias, dtype=np.float64))
+    n_columns = len(estimator.feature_names_)  # n_features_in_ is not saved to files
     missing_left = np.array([f["nan_value_treatment"] != "AsTrue" for f in features])
     trees = [
         _read_symmetric_tree(tree, len(base), scale, missing_left)
@@ -89,9 +90,9 @@ def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     ensemble = join_trees(trees, base=base, n_features=len(columns), precision=_SINGLE)
     return tree_model.TreeModel(
         ensemble=ensemble,
-        encoder=CatBoostEncoder(estimator.n_features_in_, tuple(columns.tolist())),
+        encoder=CatBoostEncoder(n_columns, tuple(columns.tolist())),
         columns=columns,
-        n_columns=estimator.n_features_in_,
+        n_columns=n_columns,
         raw_method="predict",
         raw_params={"prediction_type": "RawFormulaVal"},
         **tree_model.response_fields(estimator, _LINKS.get(loss)),

@@ -23,6 +23,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
+from sklearn_interpret._model.adapters.boosters import LightGBMBooster
 from sklearn_interpret._model.formulas.formula_class import ModelClass
 from sklearn_interpret._model.formulas.trees import tree_model
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -294,4 +295,7 @@ def _read_tree(
     )
 
 
-READERS: dict[ModelClass, tree_model.Reader] = {("lightgbm", "LGBMModel"): _read}
+READERS: dict[ModelClass, tree_model.Reader] = {
+    ("lightgbm", "LGBMModel"): _read,
+    LightGBMBooster: _read,
+}

@@ -1,0 +1,1 @@
+"""Predictions as weighted sums of the training targets: readers of the weights."""
