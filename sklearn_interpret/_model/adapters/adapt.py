@@ -11,13 +11,20 @@ from sklearn_interpret._model.adapters.boosters import (
     adapt_lightgbm,
     adapt_xgboost,
 )
+from sklearn_interpret._model.adapters.statistical_models import (
+    adapt_pygam,
+    adapt_statsmodels,
+)
 from sklearn_interpret._model.responses.predictors import unfrozen
 
-# By package and name: no other library is imported here.
+# By package: no other library is imported here. An adapter returns what is a
+# scikit-learn estimator as it is.
 _ADAPTERS = {
-    ("xgboost", "Booster"): adapt_xgboost,
-    ("lightgbm", "Booster"): adapt_lightgbm,
-    ("catboost", "CatBoost"): adapt_catboost,
+    "xgboost": adapt_xgboost,
+    "lightgbm": adapt_lightgbm,
+    "catboost": adapt_catboost,
+    "statsmodels": adapt_statsmodels,
+    "pygam": adapt_pygam,
 }
 
 
@@ -35,8 +42,7 @@ def as_predictor(estimator: Any) -> Any:
         The estimator itself, or a FrozenEstimator of a scikit-learn estimator.
     """
     model = unfrozen(estimator)
-    kind = type(model)
-    adapt = _ADAPTERS.get((kind.__module__.partition(".")[0], kind.__name__))
+    adapt = _ADAPTERS.get(type(model).__module__.partition(".")[0])
     if adapt is None or (model is estimator and hasattr(model, "fit")):
         return estimator
     adapted = adapt(model)

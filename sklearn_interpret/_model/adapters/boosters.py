@@ -20,6 +20,8 @@ _CATBOOST_OF_CLASSES = "Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVs
 
 def adapt_xgboost(booster: Any) -> Any:
     """An XGBClassifier, or an XGBRegressor of what the Booster predicts."""
+    if type(booster).__name__ != "Booster":
+        return booster
     xgboost = sys.modules["xgboost"]
     model = xgboost.XGBRegressor()
     model.load_model(booster.save_raw("ubj"))
@@ -42,6 +44,8 @@ def adapt_catboost(model: Any) -> Any:
 
 def adapt_lightgbm(booster: Any) -> Any:
     """A classifier, or a regressor of what the Booster predicts."""
+    if type(booster).__name__ != "Booster":
+        return booster
     objective = str(booster.params.get("objective", "")).partition(" ")[0]
     if objective in _LIGHTGBM_OF_CLASSES:
         return LightGBMBoosterClassifier(booster)

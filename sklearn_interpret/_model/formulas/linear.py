@@ -31,6 +31,7 @@ from sklearn_interpret._model._sklearn_compat import (
     BaseLinearModel,
     LinearClassifierMixin,
 )
+from sklearn_interpret._model.adapters.statistical_models import LinearResults
 from sklearn_interpret._model.formulas.formula import Comparison, Formula, errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.last_step import LastStep, with_steps_before
@@ -77,6 +78,7 @@ _LINEAR = (
     GammaRegressor,
     TweedieRegressor,
     ("sklearn_interpret", "SparseLinearModel"),
+    LinearResults,
 )
 _SUPPORT_VECTORS = (SVC, NuSVC, SVR, NuSVR)
 

@@ -21,6 +21,7 @@ from sklearn_interpret._model.formulas.formula import Comparison, Formula, error
 from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
 from sklearn_interpret._model.formulas.trees import (
     _catboost,
+    _explainable_boosting,
     _lightgbm,
     _sklearn_boosting,
     _sklearn_combined,
@@ -77,6 +78,7 @@ _READERS: dict[ModelClass, Reader] = {
     **_xgboost.READERS,
     **_lightgbm.READERS,
     **_catboost.READERS,
+    **_explainable_boosting.READERS,
     ModelDifference: _read_difference,
 }
 
