@@ -92,8 +92,9 @@ class PartialDependence(BaseEffect):
         weights.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
-        `decision_function`, of classifiers. Also a method's name, a list of names of
-        which the first found is used, "centered_log_proba", or ``f(estimator, X)``.
+        `decision_function`, of classifiers. Also a method's name ("score_samples" of
+        detectors of outliers, say), a list of names of which the first found is used,
+        "centered_log_proba", or ``f(estimator, X)``.
         With "predict", a classifier has one 0/1 column per class.
     target : class label, int or dict, default=None
         Output to keep, or a contrast {output: weight}. None keeps the only one, the

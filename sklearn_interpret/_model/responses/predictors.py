@@ -23,6 +23,7 @@ RESPONSE_METHODS = (
     "predict_log_proba",
     "decision_function",
     "predict",
+    "score_samples",
 )
 
 

@@ -45,6 +45,7 @@ _NAMES = {
     "predict_proba": "probability",
     "predict_log_proba": "log-probability",
     "decision_function": "decision function",
+    "score_samples": "score",
     CENTERED_LOG_PROBA: "centered log-probability",
 }
 # Classifiers whose binary decision function is the log-odds, if their loss is the
@@ -391,7 +392,7 @@ def _resolve_method(
     elif is_classifier(estimator):
         candidates = ["predict_proba", "decision_function", "predict"]
     else:
-        candidates = ["predict"]
+        candidates = ["predict", "score_samples"]  # the latter of densities
     accepted = (*RESPONSE_METHODS, CENTERED_LOG_PROBA)
     if not candidates or any(name not in accepted for name in candidates):
         raise ValueError(
