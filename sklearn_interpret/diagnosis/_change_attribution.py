@@ -368,7 +368,7 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         if self._old_losses is None:
             self._old_losses = losses_of_sample(self, self._old, row_loss)
         old = replace(self._old, y=self._old_losses)
-        old = old._take(np.flatnonzero(~np.isnan(self._old_losses)))
+        old = old.take(np.flatnonzero(~np.isnan(self._old_losses)))
         new = replace(new, y=losses_of_rows(row_loss, new.rows, new.y))
         gains, of_models = self._gains_of_loss_model(old, new, rng)
         return self._with_intervals(
@@ -400,11 +400,11 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         fold_of_row = rng.permutation(n_old) % min(_N_FOLDS, n_old)
         for fold in range(fold_of_row.max() + 1):
             # A single old row is in no other fold.
-            train = coded_old._take(
+            train = coded_old.take(
                 np.flatnonzero((fold_of_row != fold) | (n_old == 1))
             )
             positions = np.flatnonzero(fold_of_row == fold)
-            test = coded_old._take(positions)
+            test = coded_old.take(positions)
             model = HistGradientBoostingRegressor(
                 **_LOSS_TREES, random_state=self._seed
             )

@@ -8,12 +8,17 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch, check_random_state
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.conditionals.similar_rows import similar_rows
+from sklearn_interpret._model.formulas.last_step import steps_and_model
+from sklearn_interpret._model.leave_out.out_of_bag import (
+    has_out_of_bag_rows,
+    out_of_bag_model,
+)
 from sklearn_interpret._model.replacement.all_pairs import all_pairs_scores
 from sklearn_interpret._model.replacement.permuted import (
     PermutedScores,
@@ -34,6 +39,7 @@ from sklearn_interpret.importance._base import AnySample, BaseImportance, summar
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.responses.scoring import Metric
+    from sklearn_interpret._model.rows.base import Rows
 
 Scoring = str | Callable[..., Any]
 
@@ -63,11 +69,13 @@ class PermutationImportance(BaseImportance):
     comparison : {"difference", "ratio"}, default="difference"
         "ratio" divides the loss after by the loss before: 1 means no importance. It
         takes losses, and scores derived from one: ``"neg_..."``, accuracy, R squared.
-    method : {"permutation", "exact", "split"}, default="permutation"
+    method : {"permutation", "exact", "split", "oob"}, default="permutation"
         "permutation" and "split" permute at random, among all rows or between two
         random halves. "exact" is the mean over all pairs of rows, without repeats, for
         losses that are means over rows. It is fast for linear models and models of
-        trees: see Notes.
+        trees: see Notes. "oob" permutes the training rows of a forest or of bagging,
+        and each row is predicted by the members that have not seen it: no other rows
+        are needed.
     feature_groups : dict of str to list, default=None
         Features whose values are permuted together.
     conditional : bool, default=False
@@ -143,6 +151,10 @@ class PermutationImportance(BaseImportance):
     the others. Its leaves have ten rows or more, and splits that chance could explain
     are pruned: a feature independent of the others is permuted among all rows.
 
+    ``method="oob"`` scores the mean prediction of the members that have not seen the
+    row, as `oob_score_` of forests does; a frozen model needs the rows that it was
+    fitted on, in their order. Rows that all members have seen are left out.
+
     Values of rows of larger weight are used more often. With ``method="exact"`` a row
     of weight two counts as two rows, and the importance is the mean over rows of the
     mean over the rows from which they may take values.
@@ -206,7 +218,7 @@ class PermutationImportance(BaseImportance):
         "scoring": "no_validation",
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
         "comparison": [StrOptions({"difference", "ratio"})],
-        "method": [StrOptions({"permutation", "exact", "split"})],
+        "method": [StrOptions({"permutation", "exact", "split", "oob"})],
         "conditional": ["boolean"],
     }
 
@@ -215,6 +227,23 @@ class PermutationImportance(BaseImportance):
     @property
     def _weights_count_rows(self) -> bool:
         return self.method == "exact"
+
+    def _choose_sample(
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
+        sample = super()._choose_sample(rows, y, weights)
+        if self.method != "oob":
+            return sample
+        _, model = steps_and_model(self.estimator_)
+        if not has_out_of_bag_rows(model):
+            raise ValueError(
+                "method='oob' takes forests and bagging with bootstrap samples, and "
+                f"not {model!r}."
+            )
+        self._out_of_bag, kept = out_of_bag_model(
+            self.estimator_, rows.n_rows, sample.index
+        )
+        return sample.take(kept)
 
     def _measure(self, sample: AnySample, response: Response) -> NDArray[np.float64]:
         sample = self._check_has_targets(sample)
@@ -261,7 +290,10 @@ class PermutationImportance(BaseImportance):
             )
         if (sample.weights != sample.weights[0]).any():
             check_weights_are_taken(metrics)
-        permuted = PermutedScores(model, sample, metrics, self.method)
+        draw = self.method
+        if self.method == "oob":
+            draw, model = "permutation", self._out_of_bag
+        permuted = PermutedScores(model, sample, metrics, draw)
         scores = permuted.scores(players, self._draw_seeds(), strata, self.n_jobs)
         return permuted.baseline, scores
 

@@ -9,14 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.ensemble import (
-    BaggingClassifier,
-    BaggingRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import VALID_METRICS, KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import check_consistent_length
@@ -29,6 +21,11 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model.formulas.formula_class import computes_as
 from sklearn_interpret._model.formulas.last_step import steps_and_model
+from sklearn_interpret._model.leave_out.out_of_bag import (
+    as_array,
+    has_out_of_bag_rows,
+    members_of,
+)
 from sklearn_interpret._model.leave_out.training import transform_by_steps
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import with_progress
@@ -41,10 +38,6 @@ from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import TrainingExplanation
 
 _NEIGHBORS = KNeighborsClassifier, KNeighborsRegressor
-_BAGGED = (
-    *(RandomForestClassifier, RandomForestRegressor, BaggingClassifier),
-    *(BaggingRegressor, ExtraTreesClassifier, ExtraTreesRegressor),
-)
 
 
 @estimator_dataclass
@@ -186,7 +179,7 @@ class DataValues(ResultsMixin, BaseInspector):
                     f"DataValues takes neighbours of equal weight, and weights="
                     f"{model.weights!r}."
                 )
-        elif any(computes_as(model, kind) for kind in _BAGGED) and model.bootstrap:
+        elif has_out_of_bag_rows(model):
             self.method_ = "out_of_bag"
             if self.validation is not None:
                 raise ValueError(
@@ -334,19 +327,12 @@ def _member_scores(
     steps: Any, model: Any, rows: Any, targets: NDArray[np.float64]
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Yield scores (1, n) of each member, and which rows are out of its bag."""
-    features = getattr(model, "estimators_features_", [None] * len(model.estimators_))
-    samples = model.estimators_samples_
-    if max(sample.max(initial=0) for sample in samples) >= len(targets):
-        raise ValueError("X must be the rows that the frozen model was fitted on.")
-    rows = rows.to_numpy() if hasattr(rows, "to_numpy") else rows
-    members = list(zip(model.estimators_, samples, features, strict=True))
-    for member, sample, columns in with_progress(members):
-        out_of_bag = np.ones(len(targets))
-        out_of_bag[sample] = 0.0
-        X = rows if columns is None else rows[:, columns]
+    rows = as_array(rows)
+    for member, columns, unseen in with_progress(list(members_of(model, len(targets)))):
+        X = rows[:, columns]
         predictions = member.predict(X).reshape(len(targets), -1)
         if is_classifier(model):
             scores = (predictions == targets).mean(axis=1)
         else:
             scores = -np.square(predictions - targets).mean(axis=1)
-        yield scores[None], out_of_bag[None]
+        yield scores[None], unseen[None].astype(np.float64)

@@ -124,7 +124,7 @@ class Sample:
         """
         everything = cls(rows, None if y is None else np.asarray(y), weights)
         positive = weights > 0
-        return everything if positive.all() else everything._take(positive.nonzero()[0])
+        return everything if positive.all() else everything.take(positive.nonzero()[0])
 
     def map_reduce(
         self,
@@ -294,9 +294,9 @@ class Sample:
             stratify=self.y if by_class else None,
             random_state=random_state,
         )
-        return self._take(positions)
+        return self.take(positions)
 
-    def _take(self, positions: NDArray[np.intp]) -> Self:
+    def take(self, positions: NDArray[np.intp]) -> Self:
         """The rows at increasing positions; `self` if these are all."""
         if len(positions) == self.rows.n_rows:
             return self
