@@ -110,7 +110,7 @@ class DisplayMixin:
             cls.plot = _add_checks(cls.plot)
 
     def __repr__(self) -> str:
-        results: Any = getattr(self, "explanation", self)
+        results: Any = getattr(self, "explanation", None) or self
         counts = []
         if results is not self:
             counts.append(f"{len(results)} row{'s'[: len(results) != 1]}")

@@ -400,9 +400,7 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         fold_of_row = rng.permutation(n_old) % min(_N_FOLDS, n_old)
         for fold in range(fold_of_row.max() + 1):
             # A single old row is in no other fold.
-            train = coded_old.take(
-                np.flatnonzero((fold_of_row != fold) | (n_old == 1))
-            )
+            train = coded_old.take(np.flatnonzero((fold_of_row != fold) | (n_old == 1)))
             positions = np.flatnonzero(fold_of_row == fold)
             test = coded_old.take(positions)
             model = HistGradientBoostingRegressor(

@@ -50,6 +50,9 @@ class TrainingExplanation(BaseExplanation):
         Targets of the training rows.
     value_name : str, default="value"
         Name of the values.
+    smallest_first : bool, default=False
+        Whether the smallest values matter most, as of what rows are worth, and not the
+        largest sizes. Displays leave out values that are NaN then.
 
     Raises
     ------
@@ -76,6 +79,7 @@ class TrainingExplanation(BaseExplanation):
     training_names: Sequence[Any] = field(default=FILLED, kw_only=True)
     training_targets: NDArray[Any] | None = field(default=None, kw_only=True)
     value_name: str = field(default="value", kw_only=True)
+    smallest_first: bool = field(default=False, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         "values",
@@ -131,6 +135,8 @@ class TrainingExplanation(BaseExplanation):
     def largest(self, k: int = 5) -> NDArray[np.intp]:
         """Return the training rows with the largest absolute values, for each row.
 
+        With ``smallest_first``, those with the smallest values.
+
         Parameters
         ----------
         k : int, default=5
@@ -141,7 +147,8 @@ class TrainingExplanation(BaseExplanation):
         ndarray of shape (n_rows, k), int
             Positions of the training rows, the largest value first.
         """
-        return np.argsort(-np.abs(self.values), axis=1, kind="stable")[:, :k]
+        sizes = self.values if self.smallest_first else -np.abs(self.values)
+        return np.argsort(sizes, axis=1, kind="stable")[:, :k]
 
     def to_frame(self, k: int | None = None) -> DataFrame:
         """Return the values as a table, one line for each pair of rows.

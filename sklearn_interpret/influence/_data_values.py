@@ -42,20 +42,23 @@ _NEIGHBORS = KNeighborsClassifier, KNeighborsRegressor
 
 @estimator_dataclass
 class DataValues(ResultsMixin, BaseInspector):
-    r"""How much each training row helps to predict other rows.
+    r"""What each training row is worth: how it helps to predict, or is predicted.
 
-    A value above zero says that the row makes predictions better; wrong labels often
-    have the smallest values. Of k nearest neighbours it is the Shapley value of the row
-    in a game of training rows (Jia et al., 2019); the value of a set of rows S for a
-    row with the target y is
+    Compare values with each other: rows of the smallest ones are the first to look at,
+    since wrong labels often are among them. Of k nearest neighbours it is the Shapley
+    value of the row in a game of training rows (Jia et al., 2019); the value of a set
+    of rows S for a row with the target y is
 
     .. math:: v(S) = \frac{1}{k} \sum_{i \in N_k(S)} [y_i = y] \quad \text{or} \quad
         -\Bigl(\frac{1}{k} \sum_{i \in N_k(S)} y_i - y\Bigr)^2
 
     with the k rows of S that are nearest, :math:`N_k(S)`, and targets less their mean.
-    Of forests and bagging it is the mean score of the row's predictions by members that
-    were not fitted to it (Kwon & Zou, 2023): 1 if right, 0 if wrong; or less the
-    squared error.
+    Zero is what a row is worth that adds nothing: most rows are above it, also where
+    targets have no relation to the features, since no rows predict no class.
+
+    Of forests and bagging it is how well the row is predicted: the mean score of its
+    predictions by members that were not fitted to it (Kwon & Zou, 2023), 1 if right, 0
+    if wrong; or minus the squared error, which is never above zero.
 
     Parameters
     ----------
@@ -80,8 +83,8 @@ class DataValues(ResultsMixin, BaseInspector):
     values_ : ndarray of shape (n_samples,)
         Value of each row; NaN if all members were fitted to it.
     standard_errors_ : ndarray of shape (n_samples,)
-        Standard errors of the values: of the mean over predicted rows, which weigh the
-        sampling of these rows, or over members. NaN of less than two.
+        Standard errors of the values, as means over the predicted rows, with the
+        training rows held fixed, or over members. NaN of less than two.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
         Number of features; their names, where the columns have any; class labels.
 
@@ -100,9 +103,14 @@ class DataValues(ResultsMixin, BaseInspector):
 
     Notes
     -----
-    Values of neighbours sum to the score of all rows less that of none. They take the
-    time of sorting all training rows for each predicted row. A forest may be fitted
-    with `sample_weight`; its rows count equally in the values.
+    Values of neighbours with `validation` sum to the score of all rows less that of
+    none. Without, a row has no part in its own prediction, and its value is the mean
+    over those of the n - 1 other rows: the sum is n / (n - 1) times the score. Values
+    take the time of the distances from all training rows to each predicted row, and of
+    sorting them. Rows at the same distance count as nearer in the order in which they
+    are given: identical ones may have different values.
+
+    A forest may be fitted with `sample_weight`; its rows count equally in the values.
 
     References
     ----------
@@ -211,7 +219,7 @@ class DataValues(ResultsMixin, BaseInspector):
         return Sample(rows, np.asarray(y), np.ones(rows.n_rows))
 
     def _inspect(self, sample: Sample, response: Any) -> None:
-        response(sample.rows.native)  # the model checks the rows itself
+        response(sample.rows.take([0]).native)  # the model's own checks
         steps, model = steps_and_model(self.estimator_)
         rows = transform_by_steps(steps, sample.rows.native)
         targets = _targets(model, sample.y)
@@ -248,11 +256,18 @@ class DataValues(ResultsMixin, BaseInspector):
         neighbors = clone(model).fit(rows, targets[:, 0])
         predicted, expected = as_rows(rows), targets
         if self.validation is not None:
+            if len(self.validation) != 2 or self.validation[1] is None:
+                raise ValueError("validation must be rows and their targets: (X, y).")
             X, y = self.validation
             valid = self._check_rows(X, reset=False)
             check_consistent_length(valid.native, y)
             predicted = as_rows(transform_by_steps(steps, valid.native))
             expected = _targets(model, np.asarray(y))
+            if expected.shape[1] != targets.shape[1] or np.isnan(expected).any():
+                raise ValueError(
+                    f"validation must have {targets.shape[1]} known targets for each "
+                    "row, as fit has."
+                )
         center = 0.0 if is_classifier(model) else targets.mean(axis=0)
         # Distances and positions of all rows, and a dozen arrays of values.
         blocks = slices(len(expected), rows_in_memory(120 * n))
@@ -275,7 +290,10 @@ class DataValues(ResultsMixin, BaseInspector):
 
     def _overall_explanation(self) -> TrainingExplanation:
         return TrainingExplanation(
-            self.values_[None], **self._training_fields, value_name="value of the row"
+            self.values_[None],
+            **self._training_fields,
+            value_name="value of the row",
+            smallest_first=True,
         )
 
     def _result_blocks(self) -> list[dict[str, Any]]:

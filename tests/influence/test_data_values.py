@@ -21,7 +21,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.exceptions import UnreadableModelError
-from sklearn_interpret.influence import DataValues, InfluenceDisplay
+from sklearn_interpret.influence import (
+    DataValues,
+    InfluenceDisplay,
+    InfluenceTreeDisplay,
+)
 from tests.references.shapley import enumerated
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -184,6 +188,15 @@ def test_frozen_models():
             ValueError,
             "inconsistent numbers",
         ),
+        *(
+            (KNeighborsRegressor(), {"validation": given}, ValueError, message)
+            for given, message in (
+                ((IRIS, None), "rows and their targets"),
+                ((IRIS, SPECIES, SPECIES), "rows and their targets"),
+                ((IRIS, IRIS), "must have 1 known targets"),
+                ((IRIS, np.full(150, np.nan)), "must have 1 known targets"),
+            )
+        ),
     ],
 )
 def test_bad_input(model, params, error, message):
@@ -195,8 +208,8 @@ def test_drawings():
     X = pd.DataFrame(IRIS)
     inspector = DataValues(KNeighborsClassifier()).fit(X, SPECIES)
     bars = InfluenceDisplay.from_estimator(inspector, max_entries=4)
-    largest = np.argsort(-np.abs(inspector.values_), kind="stable")
-    assert bars.to_frame()["training_row"].tolist() == largest.tolist()
+    smallest = np.argsort(inspector.values_, kind="stable")
+    assert bars.to_frame()["training_row"].tolist() == smallest.tolist()
     curves = InfluenceDisplay.from_removal(
         KNeighborsClassifier(),
         *(X, SPECIES, inspector.values_),
@@ -205,10 +218,38 @@ def test_drawings():
         both_ends=True,
     )
     texts = [text.get_text() for text in curves.legend_.get_texts()]
-    assert texts[:2] == ["of largest influence", "of smallest influence"]
+    assert texts[:2] == ["the largest first", "the smallest first"]
     frame = curves.to_frame()
     ends = frame[frame["draw"].isna()]
     assert ends["influence"].tolist() == ["largest"] * 3 + ["smallest"] * 3
     assert_allclose(ends["score"].iloc[3:], curves.smallest_line_.get_ydata())
     # Without good rows the score falls, without bad ones it does not.
     assert ends["score"].iloc[2] < ends["score"].iloc[5]
+
+
+def test_displays_of_values():
+    X, y = load_iris(return_X_y=True)
+    inspector = DataValues(RandomForestClassifier(3, random_state=0)).fit(X, y)
+    assert np.isnan(inspector.values_).any()
+    display = InfluenceDisplay.from_estimator(inspector, max_entries=5)
+    frame = display.to_frame()
+    assert_array_equal(frame["value"], np.sort(inspector.values_)[: len(frame)])
+    assert len(frame) == np.isfinite(inspector.values_).sum()
+    tree = InfluenceTreeDisplay.from_estimator(inspector)
+    known = inspector.values_[np.isfinite(inspector.values_)]
+    leaves = tree.to_frame()
+    assert_allclose(np.average(leaves["mean"], weights=leaves["n_rows"]), known.mean())
+    with pytest.raises(ValueError, match="DataValues explains no other rows"):
+        InfluenceDisplay.from_estimator(inspector, X, y)
+    removal = InfluenceDisplay.from_removal(
+        make_pipeline(StandardScaler(), KNeighborsClassifier()),
+        X,
+        y,
+        np.arange(150.0),
+        sizes=[0, 5],
+        both_ends=True,
+        line_kw={"color": "red"},
+    )
+    assert "InfluenceDisplay" in repr(removal)
+    assert removal.ax_.get_ylabel() == "Accuracy"
+    assert removal.line_.get_color() != removal.smallest_line_.get_color()

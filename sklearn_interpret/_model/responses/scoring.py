@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, make_scorer
+from sklearn.neighbors import KNeighborsClassifier
 
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._model._sklearn_compat import (
@@ -305,7 +306,7 @@ def _default_metric(estimator: Any) -> Metric:
     method = getattr(type(final_step(estimator)), "score", None)
     if method is RegressorMixin.score:
         return Metric("score", _r2_score, True, "complement", "r2")
-    if method is ClassifierMixin.score:
+    if method in (ClassifierMixin.score, KNeighborsClassifier.score):
         return Metric("score", _accuracy_score, True, "complement", "zero_one")
     return Metric("score", _own_score, takes_weights(score))
 

@@ -51,6 +51,10 @@ class InfluenceSources(ExplanationDisplay):
     def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         if data.X is None:
             return cls(inspector._overall_explanation(), **choices)
+        if not hasattr(inspector, "explain"):
+            raise ValueError(
+                f"X must be None: {type(inspector).__name__} explains no other rows."
+            )
         targets = () if data.y is None else (data.y,)  # not all take them
         return cls(inspector.explain(data.X, *targets), **choices)
 
@@ -61,10 +65,11 @@ class InfluenceDisplay(InfluenceSources):
 
     `from_estimator` and `from_explanation` draw a bar for each of the rows with the
     largest values, to the right for positive ones (of a loss: leaving the row out
-    hurts). `from_estimator` takes a predictor with its training rows, or a fitted
-    inspector with rows to explain; without these it shows the inspector's own result.
-    Build it with `from_removal` for the score of models that are
-    fitted without more and more of the rows.
+    hurts); of :class:`DataValues`, for those with the smallest. `from_estimator` takes
+    a predictor with its training rows, or a fitted inspector with rows to explain, if
+    it explains any; without these it shows the inspector's own result. Build it with
+    `from_removal` for the score of models that are fitted without more and more of the
+    rows.
 
     Parameters
     ----------
@@ -173,7 +178,7 @@ default=None
         scoring : str or callable, default=None
             Scorer or loss; None is the estimator's own score.
         n_draws : int, default=10
-            Orders of the rows at random.
+            Orders of the rows at random, one or more.
         both_ends : bool, default=False
             Whether a second line leaves out the rows of smallest influence first, such
             as rows of small :class:`DataValues`.
@@ -211,6 +216,8 @@ default=None
         (metric,) = resolve_metrics(scoring, fitted)[:1]
         training = Training(fitted, model, rows, y, {}, None)
         removed_rows = [order[:size] for order in orders for size in sizes]
+        if X_test is not None and y_test is None:
+            raise ValueError("y_test=None: X_test needs its targets.")
         test = (X, y) if X_test is None else (X_test, np.asarray(y_test))
         scores = scores_without(training, removed_rows, metric, test, n_jobs=n_jobs)
         by_influence, *at_random = scores.reshape(len(orders), -1)
@@ -271,8 +278,9 @@ default=None
             self._draw_removal(self.removal, line_kw, band_kw)
             return self
         order, values = self._rank_rows(max_entries)
-        n_drawn = max(1, np.count_nonzero(values))  # zeros are the last
-        order, values = order[:n_drawn], values[:n_drawn]
+        if not self._check_explanation().smallest_first:
+            n_drawn = max(1, np.count_nonzero(values))  # zeros are the last
+            order, values = order[:n_drawn], values[:n_drawn]
         ax = self._take_axes(ax, (6.4, 0.4 + row_height(len(order))))
         self._draw_bars(order, values, bar_kw)
         return self
@@ -286,10 +294,14 @@ default=None
             values = explanation.values.mean(axis=0)
         else:
             values = explanation.values[row_position(self.row, len(explanation))]
-        if not np.isfinite(values).all():
+        if explanation.smallest_first:  # NaN, the last, is what is not known
+            n_known = np.count_nonzero(~np.isnan(values))
+            order = np.argsort(values, kind="stable")[:n_known]
+        elif np.isfinite(values).all():
+            order = np.argsort(-np.abs(values), kind="stable")
+        else:
             raise ValueError("explanation has values that are not finite.")
-        order = np.argsort(-np.abs(values), kind="stable")[:max_entries]
-        return order, values[order]
+        return order[:max_entries], values[order[:max_entries]]
 
     def _draw_bars(
         self, order: NDArray[np.intp], values: NDArray[np.float64], style: Style | None
@@ -351,13 +363,14 @@ default=None
         name = removal["score_name"].replace("_", " ")
         ax.set_ylabel(literal(f"{name[:1].upper()}{name[1:]}"))
         plain_number_ticks(ax, "y")
-        texts = ["of largest influence", f"at random, ±1 std of {len(draws)} draws"]
+        texts = ["the largest first", f"at random, ±1 std of {len(draws)} draws"]
         handles = [self.line_, self.random_line_]
         if "smallest_scores" in removal:
             smallest = removal["smallest_scores"]
-            self.smallest_line_ = draw_line(ax, sizes, smallest, PALETTE[1], line_style)
+            style = {k: v for k, v in (line_style or {}).items() if k != "color"}
+            self.smallest_line_ = draw_line(ax, sizes, smallest, PALETTE[1], style)
             handles.insert(1, self.smallest_line_)
-            texts.insert(1, "of smallest influence")
+            texts.insert(1, "the smallest first")
         self.legend_ = named_legend(ax, handles, texts, framealpha=0.85)
 
     def to_frame(self) -> Any:
@@ -367,9 +380,9 @@ default=None
         -------
         pandas.DataFrame
             Of an explanation the columns "training_row" and "value", the largest size
-            first. Of `from_removal` "size", "score", and "draw": missing for the
-            removal by influence; from both ends also "influence" ("largest" or
-            "smallest").
+            (of :class:`DataValues` the smallest value) first. Of `from_removal` "size",
+            "score", and "draw": missing for the removal by influence; from both ends
+            also "influence" ("largest" or "smallest").
 
         Raises
         ------

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class _InfluenceTreeDrawing(GlobalSurrogateDisplay):
-    """The drawing of a tree, with a legend about influence."""
+    """The drawing of a tree, with a legend about training rows."""
 
-    _legend_texts = ("Influence of the rows", "Their mean")
-    _key = "bars: influence of the rows, line: their mean"
+    _legend_texts = ("Values of the rows", "Their mean")
+    _key = "bars: values of the rows, line: their mean"
 
 
 @dataclass(eq=False, repr=False)
@@ -33,8 +33,9 @@ class InfluenceTreeDisplay(InfluenceSources):
 
     Its rules describe influential rows: those in the leaf with the highest line deserve
     a look. Each leaf shows the distribution of the influence of its rows, the mean size
-    of their values over the explained rows. The title has the share of the variance of
-    influence that the tree explains.
+    of their values over the explained rows; of :class:`DataValues` these values, of
+    which the lowest deserve a look. The title has the share of the variance that the
+    tree explains.
 
     Build it with `from_estimator` or `from_explanation`.
 
@@ -153,6 +154,10 @@ class InfluenceTreeDisplay(InfluenceSources):
                 "predicts the influence of single rows from their features."
             )
         rows, influence = as_rows(explanation.training_data), explanation.mean_sizes
+        if explanation.smallest_first:
+            influence = explanation.values.mean(axis=0)
+            (known,) = np.nonzero(~np.isnan(influence))
+            rows, influence = rows.take(known), influence[known]
         tree = DecisionTreeRegressor(
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
@@ -166,6 +171,6 @@ class InfluenceTreeDisplay(InfluenceSources):
             tree.predict(rows.native),
             trees=[tree_texts],
             leaves=leaves,
-            response_name="Influence",
+            response_name=explanation.value_name.capitalize(),
         )
         return tree, drawing
