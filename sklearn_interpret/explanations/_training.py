@@ -51,7 +51,7 @@ class TrainingExplanation(BaseExplanation):
     value_name : str, default="value"
         Name of the values.
     smallest_first : bool, default=False
-        Whether the smallest values matter most, as of what rows are worth, and not the
+        Whether the smallest values matter most, as of :class:`DataValues`, and not the
         largest sizes. Displays leave out values that are NaN then.
 
     Raises
@@ -249,6 +249,8 @@ class NeighborExplanation(TrainingExplanation):
         Targets of the training rows.
     value_name : str, default="value"
         Name of the values.
+    smallest_first : bool, default=False
+        Whether the smallest values matter most.
     neighbors : array-like of shape (n_rows, k), int
         Positions of the training rows that vote, the nearest first.
     distances : array-like of shape (n_rows, k)
@@ -324,6 +326,8 @@ class WeightExplanation(TrainingExplanation):
         Targets of the training rows.
     value_name : str, default="value"
         Name of the values.
+    smallest_first : bool, default=False
+        Whether the smallest values matter most.
     target_values : array-like of shape (n_training[, n_outputs])
         What the weights multiply: targets that are numbers, less the base value, or
         indicators of classes.

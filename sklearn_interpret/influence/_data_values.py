@@ -42,7 +42,7 @@ _NEIGHBORS = KNeighborsClassifier, KNeighborsRegressor
 
 @estimator_dataclass
 class DataValues(ResultsMixin, BaseInspector):
-    r"""What each training row is worth: how it helps to predict, or is predicted.
+    r"""How much each training row helps to predict others, or how well it is predicted.
 
     Compare values with each other: rows of the smallest ones are the first to look at,
     since wrong labels often are among them. Of k nearest neighbours it is the Shapley
@@ -53,7 +53,7 @@ class DataValues(ResultsMixin, BaseInspector):
         -\Bigl(\frac{1}{k} \sum_{i \in N_k(S)} y_i - y\Bigr)^2
 
     with the k rows of S that are nearest, :math:`N_k(S)`, and targets less their mean.
-    Zero is what a row is worth that adds nothing: most rows are above it, also where
+    Zero is the value of a row that adds nothing: most rows are above it, also where
     targets have no relation to the features, since no rows predict no class.
 
     Of forests and bagging it is how well the row is predicted: the mean score of its

@@ -297,7 +297,18 @@ class Sample:
         return self.take(positions)
 
     def take(self, positions: NDArray[np.intp]) -> Self:
-        """The rows at increasing positions; `self` if these are all."""
+        """The rows at increasing positions; `self` if these are all.
+
+        Parameters
+        ----------
+        positions : ndarray of int
+            Positions of the rows.
+
+        Returns
+        -------
+        Sample
+            The rows.
+        """
         if len(positions) == self.rows.n_rows:
             return self
         y = None if self.y is None else self.y[positions]
