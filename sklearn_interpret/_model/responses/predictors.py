@@ -105,8 +105,9 @@ def requires_y(estimator: Any) -> bool:
 def weight_parameter(estimator: Any) -> str | None:
     """Name of the parameter of `fit` for sample weights, or None."""
     estimator = unfrozen(estimator)
-    if isinstance(estimator, MultiOutputClassifier | MultiOutputRegressor):
-        return weight_parameter(estimator.estimator)  # gets all fit parameters
+    of_outputs = isinstance(estimator, MultiOutputClassifier | MultiOutputRegressor)
+    if of_outputs or getattr(estimator, "_passes_fit_parameters", False):
+        return weight_parameter(estimator.estimator)
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
     if isinstance(estimator, Pipeline) and estimator.steps:
