@@ -30,7 +30,7 @@ from sklearn_interpret._model.responses.response import (
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows, target_numbers
 from sklearn_interpret._model.training_weights.base import TrainingData
 from sklearn_interpret._model.training_weights.readers import read_weights
 from sklearn_interpret.base import BaseInspector
@@ -458,7 +458,7 @@ class PredictionWeights(
 def _raw_targets(y: NDArray[Any], classes: Any) -> Any:
     """Targets (n, k) as predictions: indicators of classes, a list for some outputs."""
     if classes is None:
-        return y.astype(np.float64)
+        return target_numbers(y)
     outputs = classes if isinstance(classes, list) else [classes]
     indicators = [
         (labels[:, None] == of_output).astype(np.float64)

@@ -17,7 +17,9 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import routing_enabled
-from sklearn_interpret._model.responses.predictors import final_step, tags_of, unfrozen
+from sklearn_interpret._model.formulas.last_step import steps_and_model
+from sklearn_interpret._model.leave_out.training import transform_by_steps
+from sklearn_interpret._model.responses.predictors import final_step, tags_of
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import number_text
 
@@ -48,7 +50,7 @@ class SurvivalModel(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         that has added up until then.
     times : array-like of shape (n_times,), default=None
         Increasing times. None: the quantiles 10, 30, 50, 70 and 90 % of the times of
-        events in `y`.
+        events in `y`, so that folds of a cross-validation have times of their own.
 
     Attributes
     ----------
@@ -96,8 +98,7 @@ class SurvivalModel(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     >>> from sklearn_interpret.survival import SurvivalModel
     >>> class Deterministic(LinearRegression):
     ...     def predict_survival_function(self, X):
-    ...         ends = self.predict(X)
-    ...         return [lambda times, end=end: np.less(times, end) * 1.0 for end in ends]
+    ...         return [lambda t, end=end: (t < end) * 1.0 for end in self.predict(X)]
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 3.0])
     >>> model = SurvivalModel(Deterministic(), times=[0.5, 1.5]).fit(X, y)
     >>> model.predict([[1.0], [2.0]])
@@ -139,10 +140,11 @@ class SurvivalModel(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                 f"response_method={self.response_method!r} must be one of "
                 f"{', '.join(_RESPONSES)}."
             )
-        if not hasattr(self.estimator, self._method):
+        model = final_step(self.estimator)
+        if not hasattr(type(model), self._method):
             raise TypeError(
-                f"{type(unfrozen(self.estimator)).__name__} has no {self._method}, "
-                f"which response_method={self.response_method!r} takes."
+                f"{type(model).__name__} has no {self._method}, which response_method="
+                f"{self.response_method!r} takes."
             )
         if routing_enabled():
             params = process_routing(self, "fit", **params).estimator.fit
@@ -218,15 +220,19 @@ class SurvivalModel(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
     def _functions(self, X: Any) -> Any:
         """The function of time of each row."""
-        return getattr(self.estimator_, self._method)(X)
+        # Pipelines have these methods only where scikit-survival adds them.
+        steps, model = steps_and_model(self.estimator_)
+        return getattr(model, self._method)(transform_by_steps(steps, X))
 
     def _choose_times(self, y: Any) -> NDArray[np.float64]:
         """The times that were asked for, or quantiles of the times of events."""
         if self.times is None:
             if y is None:
                 raise ValueError("times=None takes the times of events: pass y.")
-            event, time = np.asarray(y).dtype.names or (None, None)
-            ends = y if event is None else y[time][y[event]]
+            ends = np.asarray(y)
+            if ends.dtype.names is not None:
+                event, time = ends.dtype.names
+                ends = ends[time][ends[event]]
             return np.unique(np.quantile(ends, _QUANTILES, method="inverted_cdf"))
         times = np.array(self.times, dtype=np.float64, ndmin=1)
         if times.ndim > 1 or not len(times) or not (np.diff(times) > 0).all():

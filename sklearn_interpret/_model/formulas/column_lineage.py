@@ -223,7 +223,7 @@ def _category_columns(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp
 
 
 def _encoded_columns(encoder: BaseEstimator, _: int) -> list[int]:
-    """Columns of scikit-survival's OneHotEncoder, in which "a=b" is the level b of a."""
+    """Columns of scikit-survival's OneHotEncoder: "a=b" is that of the level b of a."""
     inputs: dict[str, int] = {}
     for j, name in enumerate(encoder.feature_names_in_):
         levels = encoder.categories_.get(name)

@@ -65,8 +65,9 @@ READABLE = (
     "LinearDiscriminantAnalysis, ...); PoissonRegressor, GammaRegressor and "
     "TweedieRegressor; scikit-survival's CoxPHSurvivalAnalysis, "
     "CoxnetSurvivalAnalysis, IPCRidge and "
-    "ComponentwiseGradientBoostingSurvivalAnalysis; a Pipeline that ends in one of them, if the steps before work "
-    "column by column; a ModelDifference of linear functions"
+    "ComponentwiseGradientBoostingSurvivalAnalysis; a Pipeline that ends in one of "
+    "them, if the steps before work column by column; a ModelDifference of linear "
+    "functions"
 )
 
 # scikit-survival's, by package and name.

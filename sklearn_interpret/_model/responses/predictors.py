@@ -122,6 +122,9 @@ def check_is_predictor(estimator: Any) -> None:
     # A stacking estimator gets its methods in `fit`; its tags are known before.
     estimator_type = tags_of(estimator).estimator_type if has_tags(estimator) else None
     will_be = estimator_type in ("classifier", "regressor")
+    # So do wrappers of scikit-survival for scores.
+    inner = getattr(estimator, "estimator", None)
+    will_be |= hasattr(type(estimator), "predict") and hasattr(inner, "predict")
     if not (will_be or any(hasattr(estimator, name) for name in RESPONSE_METHODS)):
         raise TypeError(
             f"{type(unfrozen(estimator)).__name__} has none of the methods "

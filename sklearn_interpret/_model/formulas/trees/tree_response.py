@@ -89,8 +89,8 @@ READABLE = (
     "IsolationForest, GradientBoosting*, HistGradientBoosting*, Bagging*, Voting* and "
     "AdaBoostClassifier of such trees; XGBoost's, LightGBM's and CatBoost's "
     "scikit-learn estimators; scikit-survival's trees, forests and "
-    "GradientBoostingSurvivalAnalysis; a Pipeline that ends in one of them, if the steps before "
-    "work column by column; a ModelDifference of sums of trees"
+    "GradientBoostingSurvivalAnalysis; a Pipeline that ends in one of them, if the "
+    "steps before work column by column; a ModelDifference of sums of trees"
 )
 
 # Relative rounding error of libraries that sum hundreds of trees in float32,
