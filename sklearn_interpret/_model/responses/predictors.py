@@ -138,7 +138,10 @@ def is_fitted(estimator: Any) -> bool:
         check_is_fitted(estimator)
     except (NotFittedError, TypeError, AttributeError):  # the last: other classes
         return False
-    return True
+    # Some classes start with attributes of `fit` that are None.
+    state = getattr(unfrozen(estimator), "__dict__", {})
+    values = [value for name, value in state.items() if name.endswith("_")]
+    return not values or any(value is not None for value in values)
 
 
 def check_fits_rows(estimator: Any, X: Any) -> None:
@@ -148,8 +151,11 @@ def check_fits_rows(estimator: Any, X: Any) -> None:
     if not has_tags(estimator) or getattr(X, "ndim", 2) > 2:
         return
     model = unfrozen(estimator)
-    # CatBoost checks its own copy of the names, but ignores their order.
     names = getattr(model, "feature_names_", None)
+    # Some wrappers keep neither the number of columns nor their names.
+    if names is None and not hasattr(model, "n_features_in_"):
+        return
+    # CatBoost checks its own copy of the names, but ignores their order.
     if names is None:
         if not _are_lightgbm_names(model, X):
             validate_data(model, X, reset=False, skip_check_array=True)
