@@ -162,13 +162,14 @@ class EffectOverTimeDisplay(Display, EntryDisplay):
         axes = [inspector.axes_[entry] for entry in entries]
         if any(len(pair) > 1 for pair in axes):
             raise ValueError(f"{cls.__name__} shows single features, and no pairs.")
-        arrays = [
+        grid_values, average = (
             [sort_by_grid(values[entry], inspector.axes_[entry]) for entry in entries]
             for values in (inspector.grid_values_, inspector.average_)
-        ]
+        )
         data_of_all = data_of_entries(inspector, data)
         return cls(
-            *arrays,
+            grid_values,
+            average,
             times,
             feature_names=[inspector.effect_names_[entry] for entry in entries],
             response_name=response_name(inspector),

@@ -8,7 +8,7 @@ trees that were boosted with dropout (`_scale`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
-from sklearn_interpret._model.formulas.trees import _sklearn_combined
+from sklearn_interpret._model.formulas.trees._sklearn_combined import read_pipeline
 from sklearn_interpret._model.formulas.trees._sklearn_trees import (
     mean_of_trees,
     plain_model,
@@ -33,14 +33,19 @@ from sklearn_interpret.exceptions import UnreadableModelError
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-_TREES: dict[ModelClass, Callable[[BaseEstimator], list[Any]]] = {
-    ("sksurv", "SurvivalTree"): lambda model: [model],
-    ("sksurv", "RandomSurvivalForest"): lambda model: model.estimators_,
-    ("sksurv", "ExtraSurvivalTrees"): lambda model: model.estimators_,
-}
+_TREES: tuple[ModelClass, ...] = (
+    ("sksurv", "SurvivalTree"),
+    ("sksurv", "RandomSurvivalForest"),
+    ("sksurv", "ExtraSurvivalTrees"),
+)
 
 # Position of the functions of time among the values of a node.
 _FUNCTIONS = {"cumulative_hazard": 0, "survival": 1}
+
+
+def _members(model: BaseEstimator) -> list[BaseEstimator]:
+    """The trees of a forest, or a tree itself."""
+    return getattr(model, "estimators_", [model])
 
 
 def _risks_of_nodes(tree: BaseEstimator) -> NDArray[np.float64]:
@@ -54,8 +59,7 @@ def _risks_of_nodes(tree: BaseEstimator) -> NDArray[np.float64]:
 def _read_trees(model: BaseEstimator, _: object) -> TreeModel:
     """The risk score of a survival tree, or of a forest."""
     check_is_fitted(model)
-    members_of = _TREES[formula_class(model, _TREES)]
-    return mean_of_trees(model, members_of(model), _risks_of_nodes)
+    return mean_of_trees(model, _members(model), _risks_of_nodes)
 
 
 def _read_boosting(model: BaseEstimator, _: object) -> TreeModel:
@@ -90,12 +94,12 @@ def _read_functions(
         model = unfrozen(model)
         known_class = formula_class(model, (Pipeline, *_TREES))
         if known_class is Pipeline:
-            return _sklearn_combined.READERS[Pipeline](model, read)
+            return read_pipeline(model, read)
         if known_class is None:
             raise UnreadableModelError(
                 f"the functions of {type(model).__name__} are not averages of trees."
             )
-        return mean_of_trees(model, _TREES[known_class](model), outputs_of)
+        return mean_of_trees(model, _members(model), outputs_of)
 
     return read(survival_model.estimator_)
 
