@@ -172,14 +172,6 @@ class Inspection:
         y = self.sample.y
         return y is not None and y.ndim == 1 and y.dtype.names is None
 
-    @property
-    def targets_text(self) -> str:
-        """What the targets are, where they are not a number or class for each row."""
-        if self.sample.y is None:
-            return "no targets"
-        is_survival = self.sample.y.dtype.names is not None
-        return "an event and a time" if is_survival else "several targets"
-
     def require(self, *names: str) -> None:
         """Raise `NotApplicable` unless all of the named conditions hold.
 
@@ -188,13 +180,14 @@ class Inspection:
         "classes": the model is a classifier. "numbers": it is a regressor.
         """
         of_several = self.is_table and len(self.names) > 1
+        n_targets = "no targets" if self.sample.y is None else "several targets"
         conditions = {
             "table": (self.is_table, "The rows are texts, and this is for tables."),
             "columns": (of_several, "There is one feature only."),
             "folds": (self.folds, _NO_FOLDS),
             "targets": (
                 self.has_targets,
-                f"The rows have {self.targets_text}, and this takes one number each.",
+                f"The rows have {n_targets}, and this takes one for each row.",
             ),
             "classes": (self.classifies, "The model is no classifier."),
             "numbers": (not self.classifies, "Classes have no range."),

@@ -279,7 +279,8 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         if sample.y is not None:
             if sample.y.shape[1:] == (1,):
                 sample = replace(sample, y=sample.y[:, 0])
-            _check_targets(self.estimator_, sample.y)
+            if sample.y.dtype.names is None:  # those of survival are not checked
+                _check_targets(self.estimator_, sample.y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         inspection = Inspection(
             self.estimator_,
@@ -432,8 +433,6 @@ def _check_targets(model: BaseEstimator, y: NDArray[np.float64]) -> None:
     if is_classifier(model):
         if y.ndim == 1:
             class_indicators(y, model.classes_)
-        return
-    if y.dtype.names is not None:  # an event and a time
         return
     try:
         check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")

@@ -93,8 +93,7 @@ def overview(inspection: Inspection) -> SectionResult:
     if not inspection.has_targets:
         summary = f"The model was inspected on {size}."
         if inspection.sample.y is not None:
-            targets = inspection.targets_text
-            summary += f" The rows have {targets}, and scores are of one number each."
+            summary += " The rows have several targets, and scores are of one."
         return SectionResult(summary, contents)
     scores = _held_out_scores(inspection)
     losses, skills = _loss_table(inspection)

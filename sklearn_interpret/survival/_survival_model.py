@@ -9,14 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import Tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model._sklearn_compat import routing_enabled
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.leave_out.training import transform_by_steps
 from sklearn_interpret._model.responses.predictors import final_step, tags_of
@@ -24,10 +18,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import number_text
 
 # Names of the responses.
-_RESPONSES = {
-    "survival": "survival probability",
-    "cumulative_hazard": "cumulative hazard",
-}
+_NAMES = {"survival": "survival probability", "cumulative_hazard": "cumulative hazard"}
 # Quantiles of the times of events that are the times by default.
 _QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 
@@ -127,27 +118,20 @@ class SurvivalModel(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             Whether there was an event, and the time of it or of censoring. A frozen
             model needs none if `times` are given.
         **params : dict
-            Parameters of the model's `fit`, such as `sample_weight`; routed as metadata
-            where scikit-learn's metadata routing is enabled.
+            Parameters of the model's `fit`, such as `sample_weight`.
 
         Returns
         -------
         self : object
             The fitted model.
         """
-        if self.response_method not in _RESPONSES:
-            raise ValueError(
-                f"response_method={self.response_method!r} must be one of "
-                f"{', '.join(_RESPONSES)}."
-            )
-        model = final_step(self.estimator)
+        asked, model = self.response_method, final_step(self.estimator)
+        if asked not in _NAMES:
+            choices = ", ".join(_NAMES)
+            raise ValueError(f"response_method={asked!r} must be one of {choices}.")
         if not hasattr(type(model), self._method):
-            raise TypeError(
-                f"{type(model).__name__} has no {self._method}, which response_method="
-                f"{self.response_method!r} takes."
-            )
-        if routing_enabled():
-            params = process_routing(self, "fit", **params).estimator.fit
+            text = f"has no {self._method}, which response_method={asked!r} takes."
+            raise TypeError(f"{type(model).__name__} {text}")
         self.estimator_ = clone(self.estimator).fit(X, y, **params)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -155,8 +139,8 @@ class SurvivalModel(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         self.times_ = self._choose_times(y)
         (function,) = self._functions(as_rows(X).take(np.array([0])).native)
         self._check_are_known(*getattr(function, "domain", (-np.inf, np.inf)))
-        self.output_names_ = _names_of_times(self.times_)
-        self.response_name_ = _RESPONSES[self.response_method]
+        self.output_names_ = [f"t = {number_text(time, 6)}" for time in self.times_]
+        self.response_name_ = _NAMES[asked]
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -195,17 +179,15 @@ class SurvivalModel(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.score(X, y)
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Routing of metadata: to the model's `fit`.
+    def get_metadata_routing(self) -> Any:
+        """Routing of metadata: that of the model, which `fit` passes all parameters to.
 
         Returns
         -------
-        MetadataRouter
-            Metadata of the model's `fit`.
+        MetadataRequest or MetadataRouter
+            Metadata of the model.
         """
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self)
-        return router.add(estimator=self.estimator, method_mapping=mapping)
+        return self.estimator.get_metadata_routing()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -243,17 +225,8 @@ class SurvivalModel(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         """Refuse times at which the functions are not defined."""
         outside = self.times_[~((low <= self.times_) & (self.times_ <= high))]
         if len(outside):
+            name = type(final_step(self.estimator_)).__name__
             raise ValueError(
-                f"times={self.times!r} has {number_text(outside[0])}, but the "
-                f"functions of {type(final_step(self.estimator_)).__name__} are "
+                f"times has {number_text(outside[0])}, but functions of {name} are "
                 f"defined from {number_text(low)} to {number_text(high)}."
             )
-
-
-def _names_of_times(times: NDArray[np.float64]) -> list[str]:
-    """Names of outputs, with as many digits as tell them apart."""
-    for digits in (4, 8, 17):
-        names = [f"t = {number_text(time, digits)}" for time in times]
-        if len(set(names)) == len(names):
-            break
-    return names

@@ -85,7 +85,7 @@ def test_reports_leave_out_what_needs_numbers(table):
         checks=["range", "outside"],
     ).fit(*table)
     overview, effects = report.sections_
-    assert "The rows have an event and a time" in overview.summary
+    assert "scores are of one" in overview.summary
     assert "age" in effects.summary
     assert [check.verdict for check in report.checks_] == ["skipped", "passed"]
 

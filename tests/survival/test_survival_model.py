@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.frozen import FrozenEstimator
@@ -62,7 +63,7 @@ def test_predictions_are_the_functions_at_the_times(
     ends = LinearRegression().fit(X, y).predict(X)
     assert_allclose(model.predict(X), function(ends[:, None], TIMES), rtol=1e-12)
     assert model.score(X, y) == LinearRegression().fit(X, y).score(X, y)
-    assert model.output_names_ == ["t = 100", "t = 150", "t = 151.2"]
+    assert model.output_names_ == ["t = 100", "t = 150", "t = 151.25"]
     assert model.response_name_ == name
 
 
@@ -120,7 +121,7 @@ def test_outputs_of_inspectors_have_the_times_in_their_names(table):
     X, y = table
     model = SurvivalModel(LogisticEnds(), times=TIMES)
     inspector = PartialDependence(model, features=["bmi"]).fit(X, y)
-    assert list(inspector.output_names_) == ["t = 100", "t = 150", "t = 151.2"]
+    assert list(inspector.output_names_) == ["t = 100", "t = 150", "t = 151.25"]
     assert set(inspector.to_frame()["output"]) == set(inspector.output_names_)
     assert inspector.to_dict()["names"]["response"] == "survival probability"
     one = PartialDependence(model, features=["bmi"], target=1).fit(X, y)
@@ -161,3 +162,16 @@ def test_importance_takes_the_score_of_the_model(table):
         for estimator in (model, LogisticEnds())
     )
     assert_allclose(ours, inner, rtol=1e-10)
+
+
+def test_weights_are_routed_to_the_model(table):
+    X, y = table
+    weights = np.arange(len(X)) % 3
+    plain = SurvivalModel(LogisticEnds(), times=TIMES)
+    expected = plain.fit(X, y, sample_weight=weights).predict(X)
+    with config_context(enable_metadata_routing=True):
+        inner = LogisticEnds().set_fit_request(sample_weight=True)
+        model = SurvivalModel(inner, times=TIMES)
+        inspector = PartialDependence(model, features=["bmi"])
+        fitted = inspector.fit(X, y, sample_weight=weights).estimator_
+    assert_array_equal(fitted.predict(X), expected)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_diabetes
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -47,12 +48,12 @@ def test_colours_are_the_partial_dependence(table, model):
         # One scale for both.
         assert len({mesh.get_clim() for mesh in display.heatmaps_}) == 1
     frame = display.to_frame()
-    assert frame.columns.tolist() == ["feature", "x", "time", "value"]
+    assert frame.columns.tolist() == ["feature", "output", "x", "value"]
     of_kind = frame[frame.feature == "kind"].pivot(
-        index="time", columns="x", values="value"
+        index="output", columns="x", values="value"
     )
-    assert_allclose(of_kind, inspector.average_[2], rtol=1e-12)
-    assert_array_equal(of_kind.index, TIMES)
+    times = [f"t = {time:g}" for time in TIMES]
+    assert_allclose(of_kind.loc[times], inspector.average_[2], rtol=1e-12)
 
 
 def test_axes_and_marks(table, model):
@@ -99,8 +100,20 @@ def test_what_is_refused(table, model):
         shown(LinearRegression().fit(X[["bmi"]], y), X[["bmi"]])
     with pytest.raises(ValueError, match="inspector of one without target"):
         shown(model, X, target=0)
-    with pytest.raises(ValueError, match="shows single features, and no pairs"):
+    with pytest.raises(ValueError, match="shows single features, no pairs"):
         shown(model, X, features=[("bmi", "bp")])
     inspector = AccumulatedLocalEffects(FrozenEstimator(model)).fit(X)
     with pytest.raises(TypeError, match="shows PartialDependence"):
         shown(inspector, X)
+
+
+def test_folds_are_averaged(table, model):
+    X, y = table
+    results = cross_validate(model, X, y, cv=3, return_estimator=True)
+    display = EffectOverTimeDisplay.from_cv_results(results, X, features=["bmi"])
+    frozen = map(FrozenEstimator, results["estimator"])
+    averages = [
+        PartialDependence(fold, features=["bmi"]).fit(X).average_[0] for fold in frozen
+    ]
+    assert_allclose(display.average[0], np.mean(averages, axis=0), rtol=1e-12)
+    assert_allclose(display.fold_averages[0], averages, rtol=1e-12)

@@ -53,11 +53,8 @@ def input_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp
     try:
         return _lineage(transformer, n_columns)
     except UnreadableModelError as error:
-        names = sorted(
-            cls.__name__ if isinstance(cls, type) else f"{cls[0]}'s {cls[1]}"
-            for cls in _RULES
-            if cls is not SelectorMixin
-        )
+        names = sorted({getattr(cls, "__name__", "OneHotEncoder") for cls in _RULES})
+        names.remove(SelectorMixin.__name__)
         raise UnreadableModelError(
             f"{error} Known to work column by column: {', '.join(names)}, and feature "
             "selectors (SelectorMixin)."

@@ -54,11 +54,6 @@ def keys_of(kind: type) -> tuple[ModelClass, ModelClass]:
     return kind, (_package(kind), kind.__name__)
 
 
-def is_of(model: object, key: tuple[str, str]) -> bool:
-    """Whether a model is of a class, given by package and name, or of a subclass."""
-    return any(key in keys_of(base) for base in type(model).__mro__)
-
-
 def computes_as(model: object, *kinds: type) -> bool:
     """Whether a model computes its responses as one of some classes does."""
     return any(

@@ -423,7 +423,8 @@ class LinePanel:
         if not len(self._places):
             note_empty(ax, "no observed value")
         elif options.rug and self.data is not None:
-            self._draw_data(ax, self.data, options.rug_kw, artists)
+            marked = self.data, self.levels, self._places
+            mark_data(artists, ax, *marked, options.rug_kw, across=self.across)
         if self.has_levels:
             self._name_levels(ax, again=n_earlier > 0)
         date_ticks(ax, self.dates)
@@ -527,22 +528,6 @@ class LinePanel:
         low, high = (ends.min(), ends.max()) if len(ends) else (0.0, 1.0)
         x = high + 0.08 * (high - low or 1.0)
         return draw_aside(ax, x, values, colours, "missing")
-
-    def _draw_data(
-        self, ax: Axes, data: NDArray[Any], style: Style | None, artists: Artists
-    ) -> None:
-        """Mark the data, unless another display has marked them."""
-        text = SHARES if self.has_levels else VALUES
-        if any(lines.get_label() == text for lines in ax.collections):
-            return
-        if self.levels is not None:
-            shares = level_shares(data, self.levels)
-            artists.rug = draw_shares(ax, shares, style, across=self.across)
-        else:
-            ends = self._places
-            artists.rug = draw_rug(ax, days(data), ends.min(), ends.max(), style)
-        artists.rug.set_label(text)
-        artists.entries[text] = rug_handle(artists.rug, across=self.across)
 
     def _name_levels(self, ax: Axes, *, again: bool) -> None:
         """Name the levels; refuse levels that differ from an earlier display's."""
@@ -737,13 +722,32 @@ def level_places(values: Iterable[Any], levels: Iterable[Any]) -> NDArray[np.flo
     return np.array([codes.get(label_key(v), np.nan) for v in values], dtype=float)
 
 
-def level_shares(
-    data: NDArray[Any], levels: Sequence[Any] | NDArray[Any]
-) -> NDArray[np.float64]:
-    """Share of the data at each level."""
-    positions = level_places(data, levels)
-    codes = positions[np.isfinite(positions)].astype(np.intp)
-    return np.bincount(codes, minlength=len(levels)) / max(len(data), 1)
+def mark_data(
+    artists: Artists,
+    ax: Axes,
+    data: NDArray[Any],
+    levels: Sequence[Any] | NDArray[Any] | None,
+    places: NDArray[np.float64],
+    style: Style | None,
+    across: bool = False,
+) -> None:
+    """Mark the data along a feature, unless another display has marked them.
+
+    Numbers are marked between the ends of `places`, and levels by their shares.
+    """
+    text = VALUES if levels is None else SHARES
+    if any(lines.get_label() == text for lines in ax.collections):
+        return
+    if levels is not None:
+        positions = level_places(data, levels)
+        codes = positions[np.isfinite(positions)].astype(np.intp)
+        counts = np.bincount(codes, minlength=len(levels))
+        shares = counts / max(len(data), 1)
+        artists.rug = draw_shares(ax, shares, style, across=across)
+    else:
+        artists.rug = draw_rug(ax, days(data), places.min(), places.max(), style)
+    artists.rug.set_label(text)
+    artists.entries[text] = rug_handle(artists.rug, across=across)
 
 
 def earlier_lines(ax: Axes) -> list[Line2D]:

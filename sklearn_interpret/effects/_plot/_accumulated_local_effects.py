@@ -13,8 +13,8 @@ from sklearn_interpret._core.statistics.grids import interpolate
 from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._model.rows.tables import with_outputs
+from sklearn_interpret._plotting.panels.effects import EffectDisplay
 from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLocalEffects
-from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 if TYPE_CHECKING:
     from sklearn_interpret._plotting.panels.lines import Effect

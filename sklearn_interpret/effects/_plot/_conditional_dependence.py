@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
+from sklearn_interpret._plotting.panels.effects import EffectDisplay
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
-from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 if TYPE_CHECKING:
     from sklearn_interpret._plotting.panels.lines import Effect

@@ -18,11 +18,11 @@ from sklearn_interpret._plotting.panels.displays import (
     effect_columns,
     fold_band,
 )
+from sklearn_interpret._plotting.panels.effects import EffectDisplay, colour_feature
 from sklearn_interpret._plotting.panels.lines import PlotOptions, Shades, SpreadPanel
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
-from sklearn_interpret.effects._plot._effect import EffectDisplay, colour_feature
 
 if TYPE_CHECKING:
     from sklearn_interpret._plotting.panels.lines import Artists, Effect, Panel, Series

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sklearn_interpret._plotting.panels.effects import EffectDisplay
 from sklearn_interpret._plotting.panels.lines import ERROR_BAND
 from sklearn_interpret.effects._partial_dependence import PartialDependence
-from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 if TYPE_CHECKING:
     from sklearn_interpret._plotting.panels.lines import Effect

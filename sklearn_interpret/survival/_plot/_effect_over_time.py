@@ -10,73 +10,44 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.responses.predictors import innermost
 from sklearn_interpret._model.rows.dates import days
-from sklearn_interpret._model.rows.tables import with_outputs
-from sklearn_interpret._plotting.curves import (
-    BAR_HEIGHT,
-    draw_rug,
-    draw_shares,
-    rug_handle,
-)
-from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.panels.displays import EntryDisplay
-from sklearn_interpret._plotting.panels.entries import (
-    data_of_entries,
-    find_entries,
-    sort_by_grid,
-)
-from sklearn_interpret._plotting.panels.lines import (
-    SHARES,
-    VALUES,
-    Effect,
-    PlotOptions,
-    SurfacePanel,
-    level_shares,
-)
-from sklearn_interpret._plotting.sources import response_name
+from sklearn_interpret._plotting.curves import BAR_HEIGHT
+from sklearn_interpret._plotting.panels import lines
+from sklearn_interpret._plotting.panels.effects import EffectDisplay
 from sklearn_interpret._plotting.surfaces import cell_bounds, colour_limits
 from sklearn_interpret.effects import PartialDependence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._plotting.panels.lines import Artists
-    from sklearn_interpret._plotting.sources import Data
-
 
 @dataclass(frozen=True)
-class _TimePanel(SurfacePanel):
+class _TimePanel(lines.SurfacePanel):
     """A heat map over a feature and time, with marks of the feature's values."""
 
     marked: NDArray[Any] | None = None  # the feature's values in the data
 
-    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
+    def draw(self, ax: Axes, options: lines.PlotOptions) -> lines.Artists:
         """Draw on an axes; return the artists."""
         artists, places = super().draw(ax, options), self.effect.places[0]
-        if not options.rug or self.marked is None or not len(places):
-            return artists
-        # Marks are below the cells, whose colours would hide them.
-        low, high = ax.get_ylim()
-        ax.set_ylim(low - (high - low) * BAR_HEIGHT / (1 - BAR_HEIGHT), high)
-        if self.effect.levelled[0]:
-            text, shares = SHARES, level_shares(self.marked, places)
-            artists.rug = draw_shares(ax, shares, options.rug_kw)
-        else:
-            text, ends = VALUES, days(places)
-            values = days(self.marked)
-            artists.rug = draw_rug(ax, values, ends.min(), ends.max(), options.rug_kw)
-        artists.entries[text] = rug_handle(artists.rug)
+        if options.rug and self.marked is not None and len(places):
+            # Below the cells, whose colours would hide the marks.
+            low, high = ax.get_ylim()
+            ax.set_ylim(low - (high - low) * BAR_HEIGHT / (1 - BAR_HEIGHT), high)
+            levels = places if self.effect.levelled[0] else None
+            marked = self.marked, levels, days(places)
+            lines.mark_data(artists, ax, *marked, options.rug_kw)
         return artists
 
 
 @dataclass(eq=False, repr=False)
-class EffectOverTimeDisplay(Display, EntryDisplay):
+class EffectOverTimeDisplay(EffectDisplay):
     """Effects of features on the predictions of a survival model at each time.
 
     Colours are the partial dependence of a
     :class:`~sklearn_interpret.survival.SurvivalModel`: values of a feature are along x,
     and the model's times along y. All panels have one scale of colours.
 
-    Build it with `from_estimator`, or from arrays of your own.
+    Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
 
     Parameters
     ----------
@@ -96,6 +67,10 @@ class EffectOverTimeDisplay(Display, EntryDisplay):
         The features' values in the data, to be marked on the axes.
     importances : list of float, default=None
         Ranks the features for `max_entries`; None takes the spread of the averages.
+    output_names : list of str, default=None
+        Names of the times.
+    fold_averages : list of ndarray of shape (n_folds, n_times, G), default=None
+        The averages of several models, of which `average` is the mean.
     centered : bool, default=False
         Whether the averages are centred, at each time.
 
@@ -129,56 +104,32 @@ class EffectOverTimeDisplay(Display, EntryDisplay):
     ...     [ages], [survival], times, feature_names=["age"]
     ... ).plot()
     >>> display.to_frame().columns.tolist()
-    ['feature', 'x', 'time', 'value']
+    ['feature', 'output', 'x', 'value']
     """
 
     _kinds = (PartialDependence,)
-    _choices = frozenset({"features"})
-    _shows_rows = True
+    _first_fold_names = ("grid_values",)
+    _mean_names, _fold_name = ("average",), "fold_averages"
     _artist_names = ("heatmaps", "rug", "colorbars")
 
     grid_values: list[Any]
     average: list[Any]
     times: ArrayLike
     _: KW_ONLY
-    feature_names: list[Any]
-    response_name: str = "response"
-    categorical: list[Any] | None = None
-    data: list[Any] | None = None
-    importances: ArrayLike | None = None
+    fold_averages: list[Any] | None = None
     centered: bool = False
 
     @classmethod
-    def _from_inspector(
-        cls, inspector: PartialDependence, data: Data, *, features: Any = None
-    ) -> Self:
+    def _settings_of(cls, inspector: Any, X: Any, **settings: Any) -> dict[str, Any]:
         times = getattr(innermost(inspector.estimator_), "times_", None)
         if times is None or len(times) != len(inspector.output_names_):
             raise ValueError(
                 f"{cls.__name__} shows a SurvivalModel at all of its times: pass one, "
                 "or an inspector of one without target."
             )
-        entries = find_entries(inspector, features)
-        axes = [inspector.axes_[entry] for entry in entries]
-        if any(len(pair) > 1 for pair in axes):
-            raise ValueError(f"{cls.__name__} shows single features, and no pairs.")
-        grid_values, average = (
-            [sort_by_grid(values[entry], inspector.axes_[entry]) for entry in entries]
-            for values in (inspector.grid_values_, inspector.average_)
-        )
-        data_of_all = data_of_entries(inspector, data)
-        return cls(
-            grid_values,
-            average,
-            times,
-            feature_names=[inspector.effect_names_[entry] for entry in entries],
-            response_name=response_name(inspector),
-            categorical=[axis.categorical for (axis,) in axes],
-            data=[data_of_all[entry] for entry in entries],
-            centered=inspector.centered,
-        )
+        return {"times": times, "centered": inspector.centered}
 
-    def plot(
+    def plot(  # type: ignore[override]  # heat maps have no lines
         self,
         ax: Any = None,
         *,
@@ -213,60 +164,33 @@ class EffectOverTimeDisplay(Display, EntryDisplay):
         self : object
             The display.
         """
-        options = PlotOptions.of_arguments(locals())
-        entries = self._most_important(range(self._n_entries), max_entries)
-        numbers = [np.ravel(self.average[entry]) for entry in entries]
-        limits = colour_limits(np.concatenate(numbers), diverging=self.centered)
-        quantity = f"{'Centred partial' if self.centered else 'Partial'} dependence"
-        panels = [
-            _TimePanel(
-                self._entry_effect(entry),
-                0,
-                limits,
-                self._response_label(None),
-                quantity,
-                diverging=self.centered,
-                marked=None if self.data is None else np.asarray(self.data[entry]),
-            )
-            for entry in entries
-        ]
-        note = None
-        if len(entries) < self._n_entries:
-            note = f"The {len(entries)} most important of {self._n_entries}"
-        self._render_panels(
-            panels, ax, options, n_cols=n_cols, share_y=False, note=note
-        )
-        return self
+        options = lines.PlotOptions.of_arguments(locals())
+        return self._draw_entries(ax, options, n_cols, max_entries, False)
 
-    def to_frame(self) -> Any:
-        """Numbers drawn, as a long DataFrame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One line per point, with the columns "feature", "x", "time" and "value".
-        """
-        blocks = []
-        for name, grid, average in zip(
-            self.feature_names, self.grid_values, self.average, strict=True
-        ):
-            times = np.repeat(self.times, len(grid))
-            x = np.tile(np.asarray(grid), np.size(self.times))
-            values = np.ravel(average)
-            blocks.append({"feature": name, "x": x, "time": times, "value": values})
-        return self._frame(*blocks)
-
-    def _entry_effect(self, entry: int) -> Effect:
-        """The effect of a feature, over the feature and time."""
-        grid, times = np.asarray(self.grid_values[entry]), np.asarray(self.times)
-        (levelled,) = self._are_levels(entry, (grid,))
-        x_bounds = np.empty(0) if levelled else cell_bounds(days(grid))
+    def _entry_panels(
+        self, effect: lines.Effect, entry: int, options: lines.PlotOptions
+    ) -> list[tuple[lines.Panel, lines.Panel | None]]:
+        """The heat map of one feature; all have one scale of colours."""
+        if len(effect.names) > 1:
+            raise ValueError(f"{type(self).__name__} shows single features, no pairs.")
+        (grid,), (levelled,), times = effect.places, effect.levelled, self.times
         # No time is negative.
-        y_bounds = np.maximum(cell_bounds(times), min(times[0], 0))
-        return Effect(
-            (self.feature_names[entry], "time"),
-            (grid, times),
+        y_bounds = np.maximum(cell_bounds(times), min(np.min(times), 0))
+        x_bounds = y_bounds if levelled else cell_bounds(days(grid))
+        over_time = lines.Effect(
+            (effect.names[0], "time"),
+            (grid, np.asarray(times)),
             (levelled, False),
-            with_outputs(self.average[entry], 1).T[None],
+            effect.values.T[None],
             bounds=(x_bounds, y_bounds),
         )
+        averages = np.concatenate(list(map(np.ravel, self.average)))
+        marked = None if effect.data is None else np.asarray(effect.data[0])
+        limits = colour_limits(averages, diverging=self.centered)
+        quantity = f"{'Centred partial' if self.centered else 'Partial'} dependence"
+        texts = self._response_text(None), quantity
+        panel = _TimePanel(over_time, 0, limits, *texts, self.centered, marked)
+        return [(panel, None)]
+
+    def _entry_effect(self, entry: int) -> lines.Effect:
+        return self._make_effect(entry, self.grid_values[entry], self.average[entry])

@@ -60,15 +60,17 @@ def _score_fields(estimator: BaseEstimator, k: int) -> dict[str, Any]:
     }
 
 
-def _read_boosting(
+def read_boosting(
     estimator: BaseEstimator, read: Callable[[BaseEstimator], TreeModel]
 ) -> TreeModel:
     check_is_fitted(estimator)
-    k = estimator.estimators_.shape[1]
+    n_steps, k = estimator.estimators_.shape
+    # Weights of the trees that scikit-survival boosts with dropout.
+    rates = estimator.learning_rate * getattr(estimator, "_scale", np.ones(n_steps))
     trees = []
-    for (_, output), member in np.ndenumerate(estimator.estimators_):
+    for (step, output), member in np.ndenumerate(estimator.estimators_):
         value = np.zeros((member.tree_.node_count, k))
-        value[:, output] = estimator.learning_rate * member.tree_.value[:, 0, 0]
+        value[:, output] = rates[step] * member.tree_.value[:, 0, 0]
         trees.append(tree_of(member, value))
     constant = _constant_start(estimator)
     model = plain_model(
@@ -222,8 +224,8 @@ def _hist_encoder(
 
 
 READERS: dict[ModelClass, Reader] = {
-    GradientBoostingClassifier: _read_boosting,
-    GradientBoostingRegressor: _read_boosting,
+    GradientBoostingClassifier: read_boosting,
+    GradientBoostingRegressor: read_boosting,
     HistGradientBoostingClassifier: _read_hist_boosting,
     HistGradientBoostingRegressor: _read_hist_boosting,
 }
