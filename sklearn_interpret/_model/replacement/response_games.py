@@ -18,7 +18,12 @@ from scipy.special import logit
 
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.progress import with_progress
+from sklearn_interpret._model.progress import (
+    COSTLY_SECONDS,
+    duration_in_words,
+    said_cost,
+    with_progress,
+)
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 
@@ -85,6 +90,7 @@ class ResponseGame(ABC):
     n_batches = 0
     omits_equal = True
     _draws_name = "of the background"
+    _is_announced = False
 
     def __init__(
         self,
@@ -113,15 +119,28 @@ class ResponseGame(ABC):
     def games_of_rows(self, rows: Rows) -> ResponseRowGames:
         """The games of some rows that are to be explained: one game for each row."""
 
+    def seconds(self, n_rows: int, n_coalitions: int) -> float:
+        """Seconds of the model for rows and coalitions, by its calls so far."""
+        return self.response.seconds_per_row * n_rows * n_coalitions * self.n_draws
+
     def warn_of_cost(self, n_rows: int, n_coalitions: int, advice: str) -> None:
-        """Warn before a very large number of rows goes to the model."""
+        """Warn before a very large number of rows goes to the model, or many minutes.
+
+        The time is announced once for all calls of a game.
+        """
         sent = n_rows * n_coalitions * self.n_draws
-        if sent > _MANY_ROWS:
-            warn(
-                f"{advice}: up to {sent} rows go to the model, {n_rows} rows x "
-                f"{n_coalitions} coalitions x {self.n_draws} {self._draws_name}.",
-                CostlyInspectionWarning,
-            )
+        seconds = self.seconds(n_rows, n_coalitions)
+        if self._is_announced or not (sent > _MANY_ROWS or seconds > COSTLY_SECONDS):
+            return
+        self._is_announced = True
+        time = duration_in_words(seconds)
+        said_cost()
+        warn(
+            f"{advice}: up to {sent} rows go to the model, {n_rows} rows x "
+            f"{n_coalitions} coalitions x {self.n_draws} {self._draws_name}, which "
+            f"takes about {time}.",
+            CostlyInspectionWarning,
+        )
 
     def columns(self, coalitions: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
@@ -154,6 +173,8 @@ class ResponseRowGames(ABC):
     saturated : ndarray of shape (n_rows,), bool
         Rows of which the link has clipped a mean response so far.
     """
+
+    _kept: dict[bytes, NDArray[np.float64]] | None = None
 
     def __init__(self, game: ResponseGame, rows: Rows) -> None:
         self._game, self.n_rows = game, rows.n_rows
@@ -222,10 +243,27 @@ class ResponseRowGames(ABC):
         for row_players, start, stop in zip(players, ends[:-1], ends[1:], strict=True):
             yield row_players, values[start:stop]
 
+    def keep_values(self) -> None:
+        """Keep the values of coalitions of a single row, for those that come again."""
+        self._kept = {}
+
     def coalition_values(
         self, index: NDArray[np.intp], coalitions: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Values (m, k) of coalitions (m, n_players), each of the row at `index`."""
+        if self._kept is None:
+            return self._new_values(index, coalitions)
+        keys = [packed.tobytes() for packed in np.packbits(coalitions, axis=1)]
+        new = [i for i, key in enumerate(keys) if key not in self._kept]
+        if new:
+            values = self._new_values(index[new], coalitions[new])
+            self._kept.update(zip((keys[i] for i in new), values, strict=True))
+        kept = [self._kept[key] for key in keys]
+        return np.array(kept).reshape(len(keys), self.responses.shape[1])
+
+    def _new_values(
+        self, index: NDArray[np.intp], coalitions: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         means = self.mean_responses(index, coalitions)
         self.saturated[index[self._game.is_clipped(means)]] = True
         return LINKS[self._game.link](means)
