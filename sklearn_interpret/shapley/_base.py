@@ -313,15 +313,13 @@ class BaseCoalitional(BaseAttribution):
             name: np.concatenate([fields[name] for fields in fields_by_block])
             for name in fields_by_block[0]
         }
-        joined_values, errors = join_batches(
-            np.concatenate(values),
-            joined_fields.pop("standard_errors", None),
-            self._game.n_batches,
-        )
+        all_values = np.concatenate(values)
+        errors = joined_fields.pop("standard_errors", None)
+        if tolerance is not None and errors is not None:
+            self._warn_of_errors(all_values, errors, tolerance)
+        joined_values, errors = join_batches(all_values, errors, self._game.n_batches)
         if errors is not None:
             joined_fields["standard_errors"] = errors
-            if tolerance is not None:
-                self._warn_of_errors(joined_values, errors, tolerance)
         joined_predictions = np.concatenate(predictions)[:, : self._game.n_outputs]
         return Attributions(joined_values, joined_predictions, joined_fields)
 
@@ -382,7 +380,7 @@ class BaseCoalitional(BaseAttribution):
     ) -> None:
         """Warn of rows that have used up their coalitions above the tolerance."""
         missed = [
-            not _is_precise(v, e, tolerance)
+            not _is_precise(v, e, tolerance, self._game.n_outputs)
             for v, e in zip(values, errors, strict=True)
         ]
         if any(missed):
@@ -395,11 +393,18 @@ class BaseCoalitional(BaseAttribution):
 
 
 def _is_precise(
-    values: NDArray[np.float64], errors: NDArray[np.float64], tolerance: float
+    values: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    tolerance: float,
+    n_outputs: int,
 ) -> bool:
-    """Whether the errors of a row's values are small beside the largest value."""
-    largest_error = _ERRORS_OF_LARGEST * errors.max(initial=0.0)
-    return bool(largest_error <= tolerance * np.abs(values).max(initial=0.0))
+    """Whether errors due to coalitions are small beside the largest value.
+
+    More coalitions do not make errors of conditional draws smaller.
+    """
+    largest_error = _ERRORS_OF_LARGEST * errors[..., :n_outputs].max(initial=0.0)
+    largest = np.abs(values[..., :n_outputs]).max(initial=0.0)
+    return bool(largest_error <= tolerance * largest)
 
 
 def finished_of(blocks: Iterator[Any]) -> list[Any]:
@@ -407,7 +412,7 @@ def finished_of(blocks: Iterator[Any]) -> list[Any]:
     finished: list[Any] = []
     try:
         for block in blocks:
-            finished.append(block)  # noqa: PERF402
+            finished.append(block)
     except KeyboardInterrupt:
         if not finished:
             raise
@@ -431,10 +436,8 @@ def _attribute_to_tolerance(
         row_games.keep_values()
         for stage in stages:
             values, fields = stage.attribute(game, row_games)
-            own, errors = join_batches(
-                values, fields.get("standard_errors"), game.n_batches
-            )
-            if errors is None or _is_precise(own, errors, tolerance):
+            errors = fields.get("standard_errors")
+            if errors is None or _is_precise(values, errors, tolerance, game.n_outputs):
                 break
         results.append((values, fields, row_games))
     values, fields, row_games = zip(*results, strict=True)

@@ -145,7 +145,9 @@ def design_within(
     """
     n_players = largest.shape[1]
     existing = [n_pairs_of(n_players, size) for size in range(1, n_players // 2 + 1)]
-    n_pairs = min((n_coalitions - 2) // 2, len(largest))
+    n_pairs = (n_coalitions - 2) // 2
+    if n_pairs >= len(largest):
+        return largest
     counts = np.array(_numbers_of_pairs(n_players, existing, n_pairs, rng))
     order = rng.permutation(len(largest))
     sizes = largest[order].sum(axis=1)

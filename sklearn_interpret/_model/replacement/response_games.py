@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,9 @@ _EPSILON = np.finfo(np.float64).eps
 # Rows sent to the model above which a warning is raised: at a million rows a second, as
 # small models predict, they take two minutes.
 _MANY_ROWS = 10**8
+# Seconds of the call for the background above which the model is slow: shorter ones
+# measure other programs, too.
+_SLOW_CALL = 0.2
 # Largest excess of a mean probability over [0, 1] that counts as rounding, of weighted
 # means in double precision.
 _ROUNDING = 1e-9
@@ -91,6 +95,7 @@ class ResponseGame(ABC):
     omits_equal = True
     _draws_name = "of the background"
     _is_announced = False
+    _seconds_per_row = 0.0
 
     def __init__(
         self,
@@ -120,8 +125,8 @@ class ResponseGame(ABC):
         """The games of some rows that are to be explained: one game for each row."""
 
     def seconds(self, n_rows: int, n_coalitions: int) -> float:
-        """Seconds of the model for rows and coalitions, by its calls so far."""
-        return self.response.seconds_per_row * n_rows * n_coalitions * self.n_draws
+        """Seconds of the model for coalitions of rows; zero if it is quick."""
+        return self._seconds_per_row * n_rows * n_coalitions * self.n_draws
 
     def warn_of_cost(self, n_rows: int, n_coalitions: int, advice: str) -> None:
         """Warn before a very large number of rows goes to the model, or many minutes.
@@ -296,7 +301,15 @@ class CoalitionGame(ResponseGame):
     ) -> None:
         super().__init__(response, background, players, link)
         self._background_weights = weights / weights.sum()
+        start = perf_counter()
         responses = plain_responses(response, background)
+        seconds, n_others = perf_counter() - start, background.n_rows - 1
+        if seconds > _SLOW_CALL and n_others:
+            # What a call costs whatever its rows is taken off.
+            start = perf_counter()
+            response(background.take([0]).native)
+            seconds_more = seconds - (perf_counter() - start)
+            self._seconds_per_row = max(seconds_more, 0.0) / n_others
         self._set_base_values(self.background_means(responses[None])[0])
 
     @property

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from time import perf_counter
 from types import MethodType
 from typing import Any, NoReturn
 
@@ -111,8 +110,6 @@ class Response:
         default_factory=dict, repr=False, compare=False
     )
     _empty: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    # Of the model's fastest call so far; zero before any.
-    seconds_per_row: float = field(default=0.0, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """State without the cache of how the model treats its input."""
@@ -200,10 +197,7 @@ class Response:
             return self._empty[name]
         changes = self._changes_input.get(name)
         copied = X if changes is False else copy_of(X)
-        start = perf_counter()
         returned = function(copied)
-        seconds = (perf_counter() - start) / max(_n_rows(X), 1)
-        self.seconds_per_row = min(self.seconds_per_row or seconds, seconds)
         if _n_rows(X) == 1 and getattr(returned, "ndim", 1) == 0:
             returned = returned.reshape(1)  # scipy's scalar for a row of a COO array
         check_length(self.estimator, returned, _n_rows(X))
