@@ -37,6 +37,7 @@ from sklearn_interpret._core.influence.networks import (
 )
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
+    Brier,
     HalfHuber,
     HalfSquared,
     HalfTweedie,
@@ -72,6 +73,8 @@ from sklearn_interpret.exceptions import (
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.training_weights.tree_scores import TreeScores
 
 # Squared distance from the optimum, in units of the sum of the squared steps that leave
 # out single rows, above which parameters count as fitted on other rows. Chosen by hand:
@@ -127,7 +130,7 @@ class Objective:
 
     Parameters
     ----------
-    score_function : Network or LinearLayer
+    score_function : Network, LinearLayer or TreeScores
         Gives the scores of rows; its `activations` have those of hidden layers too.
     loss : loss of `score_losses`
         The loss of scores.
@@ -139,7 +142,7 @@ class Objective:
         Steps that make the columns of the network.
     """
 
-    score_function: Network | LinearLayer
+    score_function: Network | LinearLayer | TreeScores
     loss: Loss
     model: BaseEstimator
     classes: NDArray[Any] | None = None
@@ -187,22 +190,27 @@ class Objective:
     @property
     def has_probabilities(self) -> bool:
         """Whether scores make probabilities of classes."""
-        return isinstance(self.loss, Logistic | Softmax)
+        return isinstance(self.loss, Logistic | Softmax | Brier)
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities of classes, of scores (..., k)."""
         if isinstance(self.loss, Softmax):
             return softmax(scores, axis=-1)
-        probabilities = expit(scores)
+        is_probability = isinstance(self.loss, Brier)
+        probabilities = scores if is_probability else expit(scores)
         if scores.shape[-1] > 1:  # of each class against the rest
             return probabilities / probabilities.sum(axis=-1, keepdims=True)
-        return np.concatenate([expit(-scores), probabilities], axis=-1)
+        rest = 1 - scores if is_probability else expit(-scores)
+        return np.concatenate([rest, probabilities], axis=-1)
 
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Classes, or numbers, of scores (..., k); without an axis of one output."""
         is_single = scores.shape[-1] == 1
         if self.classes is not None:
-            winner = scores[..., 0] > 0 if is_single else scores.argmax(axis=-1)
+            threshold = 0.5 if isinstance(self.loss, Brier) else 0.0
+            winner = (
+                scores[..., 0] > threshold if is_single else scores.argmax(axis=-1)
+            )
             return self.classes[winner.astype(np.intp)]
         numbers = np.exp(scores) if isinstance(self.loss, HalfTweedie) else scores
         return numbers[..., 0] if is_single else numbers
@@ -240,10 +248,7 @@ class Objective:
 
 def read_objective(estimator: BaseEstimator) -> Objective:
     """The objective of a fitted model; an UnreadableModelError says why not."""
-    model = unfrozen(estimator)
-    if computes_as(model, BaseSearchCV):
-        return read_objective(model.best_estimator_)
-    before, model = steps_and_model(model)
+    before, model = best_steps_and_model(estimator)
     loss = _loss_of(model)
     if loss is None:
         raise UnreadableModelError(
@@ -259,6 +264,22 @@ def read_objective(estimator: BaseEstimator) -> Objective:
     score_function = Network(model) if is_network else LinearLayer(model)
     classes = model.classes_ if is_classifier(model) else None
     return Objective(score_function, loss, model, classes, before)
+
+
+def best_steps_and_model(
+    estimator: BaseEstimator,
+) -> tuple[BaseEstimator | None, BaseEstimator]:
+    """Steps of a pipeline, or None, and its last one; of a search, those of the best.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A model, a pipeline, or a search over them.
+    """
+    model = unfrozen(estimator)
+    if computes_as(model, BaseSearchCV):
+        return best_steps_and_model(model.best_estimator_)
+    return steps_and_model(model)
 
 
 def _with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
