@@ -25,11 +25,7 @@ from sklearn_interpret._model.leave_out.parametric_changes import (
 )
 from sklearn_interpret._model.leave_out.tree_changes import read_tree_changes
 from sklearn_interpret._model.parallel import run, slices
-from sklearn_interpret._model.progress import (
-    progress_of,
-    shows_progress,
-    with_progress,
-)
+from sklearn_interpret._model.progress import progress_of, shows_progress, with_progress
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
@@ -250,12 +246,12 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                 self.groups, training.rows.n_rows, sample.index
             )
         self._changes = self._read_changes(training, sample, deletion_of_row)
-        self._objective = self._changes.objective
-        self._targets = self._objective.targets(sample.y)
+        self._scored = self._changes.scored_model
+        self._targets = self._scored.targets(sample.y)
         weights = np.bincount(deletion_of_row, self._changes.weights)
         shares = weights / weights.sum()
         scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
-        self._scales, self._loss_scales = scales, self._objective.loss_scale * scales
+        self._scales, self._loss_scales = scales, self._scored.loss_scale * scales
         self._own_influence: NDArray[np.float64] | None = None
 
     def _read_changes(
@@ -290,10 +286,10 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             changes, weights = self._changes, self._sample.weights
             with progress_of(self, "self_influence_"):
                 scores = changes.scores(changes.inputs)
-                after = self._objective.loss.values(
+                after = self._scored.loss.values(
                     self._targets, scores + changes.own_changes()
                 )
-            after -= self._objective.loss.values(self._targets, scores)
+            after -= self._scored.loss.values(self._targets, scores)
             sums = np.bincount(changes.deletion_of_row, weights * after)
             means = sums / np.bincount(changes.deletion_of_row, weights)
             self._own_influence = self._loss_scales * means
@@ -306,7 +302,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         deletions: NDArray[np.intp],
     ) -> NDArray[np.float64]:
         """Changes of rows' losses without deletions' rows, (n_rows, n_deletions)."""
-        loss, scores = self._objective.loss, self._changes.scores(inputs)
+        loss, scores = self._scored.loss, self._changes.scores(inputs)
         with np.errstate(invalid="ignore", divide="ignore"):
             before = loss.values(targets, scores)
         undefined = np.flatnonzero(~np.isfinite(before))
@@ -314,7 +310,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             row = undefined[0]
             raise ValueError(
                 f"y holds {targets[row].tolist()} for row {row}, for which the "
-                f"loss of the {type(self._objective.model).__name__} is not defined."
+                f"loss of the {type(self._scored.model).__name__} is not defined."
             )
         slopes = loss.slopes(targets, scores)[:, None]
         half_curvatures = loss.curvatures(targets, scores) / 2
@@ -360,15 +356,13 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         """
         rows = self._check_rows(X, reset=False)
         predictions = self._response(rows.native)
-        inputs, objective = self._changes.inputs_of(rows.native), self._objective
+        inputs, scored = self._changes.inputs_of(rows.native), self._scored
         if y is None:
-            y = objective.predictions(self._changes.scores(inputs))
+            y = scored.predictions(self._changes.scores(inputs))
         else:
             check_consistent_length(rows.native, y)
         values = self._loss_changes(
-            inputs,
-            objective.targets(np.asarray(y)),
-            np.arange(self._changes.n_deletions),
+            inputs, scored.targets(np.asarray(y)), np.arange(self._changes.n_deletions)
         )
         if np.any(self._loss_scales != 1):
             values *= self._loss_scales
@@ -447,15 +441,15 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         """
         rows = self._check_rows(X, reset=False)
         self._response(rows.native)  # the model's own checks
-        objective, changes = self._objective, self._changes
+        scored, changes = self._scored, self._changes
         inputs = changes.inputs_of(rows.native)
         scores = changes.scores(inputs)[:, None]
 
         def values_at(scores: NDArray[np.float64]) -> list[float]:
-            if objective.has_probabilities:
-                predictions = objective.probabilities(scores)
+            if scored.has_probabilities:
+                predictions = scored.probabilities(scores)
             else:
-                predictions = objective.predictions(scores)
+                predictions = scored.predictions(scores)
             return [
                 _finite_number(functional(y, predictions[:, i]))
                 for i in range(scores.shape[1])

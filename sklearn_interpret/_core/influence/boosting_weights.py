@@ -96,7 +96,7 @@ class BoostingStages:
         step = max(1, min(_MOST_ROWS, _BLOCK_BYTES // row_bytes))
         return (slice(start, start + step) for start in range(0, n_rows, step))
 
-    def target_weights(self, leaves: NDArray[np.intp]) -> _Array:
+    def target_weights(self, leaves: NDArray[np.integer]) -> _Array:
         """Weights (m, n) of the targets for rows in leaves (m, n_trees).
 
         The loss is the squared error of one output.
@@ -112,7 +112,7 @@ class BoostingStages:
 
     def carry_back(
         self,
-        leaves: NDArray[np.intp],
+        leaves: NDArray[np.integer],
         n_derivatives: int,
         along_leaves: Callable[[int, NDArray[np.int32]], csr_array],
     ) -> _Array:

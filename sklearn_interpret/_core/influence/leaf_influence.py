@@ -151,7 +151,9 @@ class BoostedLeaves:
         k = self.stages.n_outputs
         changes = np.empty((len(leaves), deleted.shape[0], k))
         for block in self.stages.blocks(len(leaves)):
-            by_row = self.stages.rules.weights[:, None] * self._of_weights(leaves[block])
+            by_row = self.stages.rules.weights[:, None] * self._of_weights(
+                leaves[block]
+            )
             of_block = (deleted @ by_row).reshape(deleted.shape[0], -1, k)
             changes[block] = -of_block.transpose(1, 0, 2)
         return changes

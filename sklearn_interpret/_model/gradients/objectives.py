@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,8 +74,6 @@ from sklearn_interpret.exceptions import (
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._model.training_weights.tree_scores import TreeScores
-
 # Squared distance from the optimum, in units of the sum of the squared steps that leave
 # out single rows, above which parameters count as fitted on other rows. Chosen by hand:
 # solvers that stop early stay below.
@@ -124,14 +122,29 @@ class LinearLayer:
         return np.einsum("np,npk->nk", inputs, table[:, :-1]) + table[:, -1]
 
 
+class ScoreFunction(Protocol):
+    """Scores of rows, by values of hidden layers or leaves of trees."""
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores of a row."""
+
+    @property
+    def width(self) -> int:
+        """Numbers that a row takes while its scores are computed."""
+
+    def activations(self, X: Any) -> list[NDArray[Any]]:
+        """What scores are computed from, values on the way, and the scores (n, k)."""
+
+
 @dataclass(frozen=True, eq=False)
-class Objective:
-    """Losses of rows, which a model has made small, and their slopes.
+class ScoredModel:
+    """A model by its scores: their losses, and what they predict.
 
     Parameters
     ----------
-    score_function : Network, LinearLayer or TreeScores
-        Gives the scores of rows; its `activations` have those of hidden layers too.
+    score_function : ScoreFunction
+        Gives the scores of rows.
     loss : loss of `score_losses`
         The loss of scores.
     model : estimator
@@ -142,7 +155,7 @@ class Objective:
         Steps that make the columns of the network.
     """
 
-    score_function: Network | LinearLayer | TreeScores
+    score_function: ScoreFunction
     loss: Loss
     model: BaseEstimator
     classes: NDArray[Any] | None = None
@@ -208,12 +221,16 @@ class Objective:
         is_single = scores.shape[-1] == 1
         if self.classes is not None:
             threshold = 0.5 if isinstance(self.loss, Brier) else 0.0
-            winner = (
-                scores[..., 0] > threshold if is_single else scores.argmax(axis=-1)
-            )
+            winner = scores[..., 0] > threshold if is_single else scores.argmax(axis=-1)
             return self.classes[winner.astype(np.intp)]
         numbers = np.exp(scores) if isinstance(self.loss, HalfTweedie) else scores
         return numbers[..., 0] if is_single else numbers
+
+
+class Objective(ScoredModel):
+    """Losses of rows, which a model has made small, and slopes of its parameters."""
+
+    score_function: Network | LinearLayer
 
     def factors(
         self, X: Any, targets: NDArray[np.float64]

@@ -44,7 +44,7 @@ class ParametricChanges(ScoreChanges):
         The objective of a network.
     """
 
-    objective: Objective
+    scored_model: Objective
     inputs: NDArray[np.float64]
     weights: NDArray[np.float64]
     deletion_of_row: NDArray[np.intp]
@@ -58,27 +58,27 @@ class ParametricChanges(ScoreChanges):
         return self.changes_of_parameters
 
     def scores(self, inputs: NDArray[Any]) -> NDArray[np.float64]:
-        score_function = self.objective.score_function
+        score_function = self.scored_model.score_function
         return score_function.scores_at(inputs, self.parameters[None])[:, 0]
 
     def changes(
         self, inputs: NDArray[Any], deletions: Any = slice(None)
     ) -> NDArray[np.float64]:
-        changes_of = self.objective.score_function.score_changes(
+        changes_of = self.scored_model.score_function.score_changes(
             self.parameters, self.changes_of_parameters[deletions]
         )
         return changes_of(inputs)
 
     def own_changes(self) -> NDArray[np.float64]:
         changes = self.changes_of_parameters[self.deletion_of_row]
-        score_function = self.objective.score_function
+        score_function = self.scored_model.score_function
         changed = score_function.scores_by_row(self.inputs, self.parameters + changes)
         return changed - self.scores(self.inputs)
 
     def losses_after_refit(
         self, mask: NDArray[np.bool_], y: NDArray[Any], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        objective, inputs = self.objective, self.inputs
+        objective, inputs = self.scored_model, self.inputs
         self.check_keeps_classes(mask, y)
         targets = objective.targets(y)
         if self.value_and_gradient is not None:  # descends from where it is

@@ -13,7 +13,7 @@ from sklearn_interpret._model.parallel import slices, working_bytes
 from sklearn_interpret._model.responses.predictors import is_classifier
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.gradients.objectives import Objective
+    from sklearn_interpret._model.gradients.objectives import ScoredModel
 
 # Most changes of scores in a block of rows (32 MB).
 _BLOCK_SIZE = 2**22
@@ -26,7 +26,7 @@ class ScoreChanges(ABC):
 
     Attributes
     ----------
-    objective : Objective
+    scored_model : ScoredModel
         The model, its loss, and what its scores mean.
     inputs : ndarray of shape (n, d)
         What scores are computed from, for the training rows: `inputs_of` them.
@@ -36,14 +36,14 @@ class ScoreChanges(ABC):
         The deletion that removes each training row.
     """
 
-    objective: Objective
+    scored_model: ScoredModel
     inputs: NDArray[Any]
     weights: NDArray[np.float64]
     deletion_of_row: NDArray[np.intp]
 
     def inputs_of(self, X: Any) -> NDArray[Any]:
         """What the scores of rows are computed from, (m, d)."""
-        return self.objective.activations(X)[0]
+        return self.scored_model.activations(X)[0]
 
     @abstractmethod
     def scores(self, inputs: NDArray[Any]) -> NDArray[np.float64]:
@@ -67,8 +67,8 @@ class ScoreChanges(ABC):
 
     @property
     def parameter_changes(self) -> NDArray[np.float64]:
-        """Changes (n_deletions, n_parameters) of the parameters, where there are any."""
-        name = type(self.objective.model).__name__
+        """Changes (n_deletions, n_parameters) of the parameters, if there are any."""
+        name = type(self.scored_model.model).__name__
         raise AttributeError(f"{name} has no parameters: its trees have leaves.")
 
     @property
@@ -87,12 +87,12 @@ class ScoreChanges(ABC):
     def _blocks(self, length: int, n_others: int, most: float) -> Iterator[slice]:
         size = int(min(most, working_bytes() / _CHANGE_BYTES))
         return slices(
-            length, max(1, size // (n_others * self.objective.score_function.width))
+            length, max(1, size // (n_others * self.scored_model.score_function.width))
         )
 
     def check_keeps_classes(self, mask: NDArray[np.bool_], y: NDArray[Any]) -> None:
         """Refuse to fit again to the rows of a mask if a class is lost."""
-        if not is_classifier(self.objective.model):
+        if not is_classifier(self.scored_model.model):
             return
         lost_classes = np.setdiff1d(y, y[mask])
         if len(lost_classes):

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from sklearn_interpret._model.gradients.objectives import (
-    Objective,
+    ScoredModel,
     best_steps_and_model,
 )
 from sklearn_interpret._model.leave_out.score_changes import ScoreChanges
@@ -59,7 +59,7 @@ class TreeChanges(ScoreChanges):
         The training rows, as the model gets them.
     """
 
-    objective: Objective
+    scored_model: ScoredModel
     inputs: NDArray[np.integer]
     weights: NDArray[np.float64]
     deletion_of_row: NDArray[np.intp]
@@ -77,7 +77,7 @@ class TreeChanges(ScoreChanges):
 
     def own_changes(self) -> NDArray[np.float64]:
         n = len(self.inputs)
-        own = np.empty((n, self.objective.score_function.n_outputs))
+        own = np.empty((n, self.scored_model.score_function.n_outputs))
         for block in with_progress(list(self.row_blocks(n, self.n_deletions))):
             changes = self.changes(self.inputs[block])
             own[block] = changes[np.arange(len(changes)), self.deletion_of_row[block]]
@@ -91,12 +91,12 @@ class TreeChanges(ScoreChanges):
         self, mask: NDArray[np.bool_], y: NDArray[Any], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         self.check_keeps_classes(mask, y)
-        refit, loss, params = clone(self.objective.model), self.objective.loss, {}
+        refit, loss, params = clone(self.scored_model.model), self.scored_model.loss, {}
         if (weights != 1).any():
             params = {str(weight_parameter(refit)): weights[mask]}
         refit.fit(self.rows.take(np.flatnonzero(mask)).native, y[mask], **params)
         scores = own_scores(refit, self.rows.native, loss)
-        return loss.values(self.objective.targets(y), scores)
+        return loss.values(self.scored_model.targets(y), scores)
 
 
 def read_tree_changes(
@@ -122,7 +122,7 @@ def read_tree_changes(
     rows = as_rows(transform_by_steps(steps, training.rows.native))
     targets = training.y.reshape(rows.n_rows, -1)
     classes = model.classes_ if is_classifier(model) else None
-    if isinstance(classes, list) or targets.shape[1] > 1 and classes is not None:
+    if isinstance(classes, list) or (targets.shape[1] > 1 and classes is not None):
         raise UnreadableModelError(
             f"{type(model).__name__} can't be read: it has several columns of labels."
         )
@@ -130,8 +130,8 @@ def read_tree_changes(
         targets = targets == classes
     data = TrainingData(rows, targets.astype(np.float64), training.weights)
     score_function, loss = read_tree_scores(model, data)
-    objective = Objective(score_function, loss, model, classes, steps)
-    _check_scores(score_function, objective, rows)
+    scored = ScoredModel(score_function, loss, model, classes, steps)
+    _check_scores(score_function, scored, rows)
     n, n_all = sample.rows.n_rows, rows.n_rows
     order = np.argsort(deletion_of_row, kind="stable")
     sizes = np.bincount(deletion_of_row)
@@ -141,7 +141,7 @@ def read_tree_changes(
     )
     rows = rows if n == n_all else rows.take(sample.index)
     return TreeChanges(
-        objective,
+        scored,
         score_function.leaves_of(rows),
         sample.weights,
         deletion_of_row,
@@ -151,11 +151,11 @@ def read_tree_changes(
     )
 
 
-def _check_scores(score_function: TreeScores, objective: Objective, rows: Rows) -> None:
+def _check_scores(score_function: TreeScores, scored: ScoredModel, rows: Rows) -> None:
     """Refuse leaf values that do not give the model's own scores of training rows."""
     n_checked = min(_CHECKED_ROWS, rows.n_rows)
     index = np.linspace(0, rows.n_rows - 1, n_checked).astype(np.intp)
-    checked, model, loss = rows.take(index), objective.model, objective.loss
+    checked, model, loss = rows.take(index), scored.model, scored.loss
     expected = own_scores(model, checked.native, loss)
     scores = centred(score_function.activations(checked.native)[-1], loss)
     allowed = _OF_DEVIATION * expected.std(axis=0) + _OF_SIZE * np.abs(expected)
