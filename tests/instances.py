@@ -649,7 +649,6 @@ OF_TREES = {decomposition.TreePathContributions, shapley.TreeSHAP}
 # Inspectors that take linear models only.
 OF_LINES = {
     linear.CoefficientInference,
-    influence.InfluenceFunctions,
     shapley.LinearSHAP,
     influence.RegressionInfluence,
 }
@@ -665,6 +664,11 @@ OF_ONE_KIND = {
         # The trees of the other algorithms count their calls.
         KNeighborsRegressor(3, algorithm="brute"),
         KNeighborsClassifier(3, algorithm="brute"),
+    ],
+    influence.InfluenceFunctions: [
+        LinearRegression(),
+        LogisticRegression(),
+        HistGradientBoostingClassifier(max_iter=2, learning_rate=0.5),
     ],
     influence.PredictionWeights: [
         KNeighborsRegressor(3, algorithm="brute"),
@@ -778,6 +782,8 @@ def suited(estimator_class, arguments, model):
             suiting["attack"] = clone(suiting["attack"]).set_params(desired=None)
             suiting["substitute"] = LogisticRegression()
         return suiting
+    if estimator_class is influence.InfluenceFunctions and hasattr(model, "max_depth"):
+        return arguments | {"damping": 0}  # of parameters, which trees do not have
     return arguments
 
 

@@ -1,7 +1,8 @@
 """Influence functions: a model without some of its training rows (Koh & Liang, 2017).
 
-Each row, or group of rows, is deleted by Newton steps from the optimum. They change the
-parameters, the parameters change the scores of rows, and the scores their losses.
+The scores of rows change without each training row, or group of rows, and their losses
+with the scores. Of linear models and networks, Newton steps from the optimum change the
+parameters; of trees, the values of leaves change to first order.
 """
 
 from __future__ import annotations
@@ -50,21 +51,23 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     r"""Changes without each training row, found without fitting again.
 
     Parameters of the model without a row come from Newton steps that begin at those of
-    the model with it. The influence of the row on another is by how much the loss of
-    that one rises: positive values say that it hurts to leave the training row out.
+    the model with it; trees keep their splits, and the values of their leaves change.
+    The influence of the row on another is by how much the loss of that one rises:
+    positive values say that it hurts to leave the training row out.
 
     Parameters
     ----------
     estimator : estimator
         A linear, logistic or generalized linear model, a HuberRegressor, a LinearSVC or
-        a multi-layer perceptron, alone or at the end of a pipeline; a clone of it is
-        fitted. Pass a fitted one as ``FrozenEstimator(model)``, and to `fit` the rows
-        that it was trained on. Steps before the model stay as they are when a row is
-        left out.
+        a multi-layer perceptron; a tree, a forest or bagged trees; gradient boosting of
+        scikit-learn (both kinds), XGBoost or LightGBM with the squared error or the log
+        loss. It stands alone or at the end of a pipeline; a clone of it is fitted. Pass
+        a fitted one as ``FrozenEstimator(model)``, and to `fit` the rows that it was
+        trained on. Steps before the model stay as they are when a row is left out.
     damping : float, default=0.0
         Keeps parameters near those of all rows: half of it, times the squared
         distance from these, is added to the objective of the rows that are left, in
-        which squared errors and deviances count by half.
+        which squared errors and deviances count by half. Zero for trees.
     scaling : {"sum", "mean"}, default="sum"
         "sum" gives the change itself. "mean" divides it by the row's share of the
         weight of all rows, which multiplies it by the number of rows where all weigh
@@ -84,10 +87,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         The fitted model.
     parameter_changes_ : ndarray of shape (n_samples, n_parameters)
         By how much the parameters change without each row: weights (inputs by outputs)
-        before intercepts, layer by layer.
+        before intercepts, layer by layer. Trees have none.
     self_influence_ : ndarray of shape (n_samples,)
         Influence of each row on itself: by how much its own loss rises without it. Of
-        a group, the weighted mean over its rows.
+        a group, the weighted mean over its rows. Computed on first access; of trees,
+        this takes as long as to explain all training rows.
     group_labels_ : ndarray of shape (n_groups,) or None
         Labels of the groups, in the order of the results; None without `groups`.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
@@ -96,10 +100,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     Raises
     ------
     UnreadableModelError
-        In `fit`: the objective of the model is not known, or not smooth.
+        In `fit`: the objective of the model is not known, or not smooth; the rows do
+        not give the values of the leaves of frozen trees, which were fitted on others.
     ValueError
         In `fit`: `y` missing, also for a frozen model; a network whose matrix is not
-        positive definite without a larger `damping`.
+        positive definite without a larger `damping`; a `damping` of trees.
 
     Warns
     -----
@@ -163,6 +168,24 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     factorised; beyond that one step is solved by conjugate gradients, which takes
     minutes.
 
+    Trees keep their splits. Their scores F (the raw scores of boosting; otherwise
+    predictions and probabilities) are functions of the weights w of the training rows,
+    and change by :math:`-w_i \, \partial F / \partial w_i` without row i, to first
+    order; without a group, by the sum over its rows. The leaves of a forest have means:
+    that of a leaf changes by minus the row's share of its weight, times what the target
+    is above the mean. A leaf of one row, or of equal targets, does not change at all:
+    forests need a larger ``min_samples_leaf``. A leaf of boosted trees has a Newton
+    step from the scores before it, which depend on the row through all earlier leaves
+    (LeafInfluence, Sharchilev and others, 2018). A row that determines a leaf alone
+    changes it less than the derivative says, or more. The start of boosting and the
+    rows drawn for each tree are as in `fit`; drawn rows need an integer
+    ``random_state``. New splits, which a fit without the row may have, are left out.
+
+    The loss of boosted classes is the log loss. That of classes by means of leaves is
+    the squared error of the probabilities (the Brier score: half the sum over two
+    classes, the sum over more), which gini trees minimise: pure leaves have an infinite
+    log loss.
+
     All rows together take n_samples x n_parameters numbers. Sparse rows are made dense.
 
     Directions that no row determines (columns that say the same, say) stay as they are.
@@ -172,6 +195,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     Koh, P. W. & Liang, P. (2017). Understanding black-box predictions via influence
     functions. Proceedings of the 34th International Conference on Machine Learning.
     https://doi.org/10.48550/arXiv.1703.04730
+
+    Sharchilev, B., Ustinovskiy, Y., Serdyukov, P. & de Rijke, M. (2018). Finding
+    influential training samples for gradient boosted decision trees. Proceedings of the
+    35th International Conference on Machine Learning.
+    https://doi.org/10.48550/arXiv.1802.06640
 
     Pregibon, D. (1981). Logistic regression diagnostics. The Annals of Statistics 9(4).
     https://doi.org/10.1214/aos/1176345513
@@ -481,7 +509,9 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         -----
         The last step of a pipeline is fitted, which counts balanced classes anew; a
         network from its weights at the minimum, by L-BFGS, and compared with one that
-        is so fitted to all rows.
+        is so fitted to all rows. Trees are fitted with their own ``random_state`` and
+        find new splits: the correlation is low where these matter more than the values
+        of leaves, or where a forest draws other rows.
         """
         check_is_fitted(self)
         if not (isinstance(k, Integral) and k >= 1):

@@ -120,9 +120,6 @@ def read_stages(
     if key is None:
         raise UnreadableModelError("it is no known model of boosted trees.")
     trees = read_trees(model)
-    if getattr(model, "class_weight", None) is not None:
-        factors = class_factors(model.class_weight, labels_of(model, data.targets))
-        data = replace(data, weights=data.weights * factors)
     rules, ensemble = BOOSTING[key](model, data, trees), trees.ensemble
     leaves = leaves_of(trees, data.rows).T
     n_leaves = np.diff(np.append(ensemble.roots, len(ensemble.is_leaf)))
@@ -162,6 +159,14 @@ def _loss_of(name: str, value: str, n_outputs: int) -> CanonicalLoss:
             f"of {name}={value!r}: it is known for squared error and log loss."
         )
     return _LOSSES[value]()
+
+
+def _weigh_classes(
+    model: BaseEstimator, data: TrainingData, labels: NDArray[Any]
+) -> TrainingData:
+    """The training data, with weights times those of the classes."""
+    factors = class_factors(model.class_weight, labels)
+    return replace(data, weights=data.weights * factors)
 
 
 def _step_share(loss: CanonicalLoss, n_outputs: int) -> float:
@@ -242,6 +247,8 @@ def _read_hist_boosting(
     loss = _loss_of("loss", model.loss, trees.ensemble.n_outputs)
     if model.monotonic_cst is not None:
         raise UnreadableModelError("monotonic_cst bounds the values of its leaves.")
+    if is_classifier(model):  # it weighs encoded classes
+        data = _weigh_classes(model, data, data.targets.argmax(axis=1))
     weights = data.weights
     if model.do_early_stopping_ and model.validation_fraction is not None:
         _, weights = _hold_out(model, data, model._random_seed)
@@ -273,6 +280,8 @@ def _read_lightgbm(model: Any, data: TrainingData, trees: TreeModel) -> Boosting
     _check_settings(settings, _LIGHTGBM)
     if (trees.ensemble.category_set >= 0).any():
         raise UnreadableModelError("splits on categories add cat_l2 to some leaves.")
+    if is_classifier(model):
+        data = _weigh_classes(model, data, labels_of(model, data.targets))
     k = trees.ensemble.n_outputs
     loss = _loss_of("objective", settings["objective"], k)
     share = _step_share(loss, k)  # second derivatives are larger by its inverse
