@@ -369,6 +369,14 @@ def test_other_trees_are_refused(model, y, reason):
         InfluenceFunctions(model).fit(X, y)
 
 
+def test_each_class_needs_a_row():
+    model = HistGradientBoostingClassifier(**HIST)
+    with pytest.raises(ValueError, match="are of 1 class: .* rows of all 2"):
+        InfluenceFunctions(model).fit(X, np.zeros(60))
+    with pytest.raises(ValueError, match="are of 2 classes: .* rows of all 3"):
+        InfluenceFunctions(model).fit(X, LABELS, sample_weight=1.0 * (LABELS != "a"))
+
+
 def test_fits_without_rows_are_followed():
     """Where splits hardly change: `check` compares with real fits."""
     table, y = load_diabetes(return_X_y=True)

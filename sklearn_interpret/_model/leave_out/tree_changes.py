@@ -122,12 +122,20 @@ def read_tree_changes(
     rows = as_rows(transform_by_steps(steps, training.rows.native))
     targets = training.y.reshape(rows.n_rows, -1)
     classes = model.classes_ if is_classifier(model) else None
-    if isinstance(classes, list) or (targets.shape[1] > 1 and classes is not None):
-        raise UnreadableModelError(
-            f"{type(model).__name__} can't be read: it has several columns of labels."
-        )
     if classes is not None:
+        if targets.shape[1] > 1:
+            raise UnreadableModelError(
+                f"{type(model).__name__} can't be read: it has several columns of "
+                "labels."
+            )
         targets = targets == classes
+        n_weighted = np.count_nonzero(training.weights @ targets)
+        if n_weighted < max(2, len(classes)):
+            raise ValueError(
+                f"Rows of positive weight are of {n_weighted} "
+                f"class{'es' if n_weighted > 1 else ''}: the {type(model).__name__} "
+                f"needs rows of all {max(2, len(classes))}."
+            )
     data = TrainingData(rows, targets.astype(np.float64), training.weights)
     score_function, loss = read_tree_scores(model, data)
     scored = ScoredModel(score_function, loss, model, classes, steps)
