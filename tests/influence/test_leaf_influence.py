@@ -360,7 +360,7 @@ def test_what_trees_do_not_have():
         (HistGradientBoostingRegressor(loss="poisson"), NUMBERS - 2, "loss='poisson'"),
         (RandomForestRegressor(2, criterion="absolute_error"), NUMBERS, "the mean"),
         (BaggingClassifier(LogisticRegression()), SECOND, "no tree"),
-        (DecisionTreeClassifier(), np.c_[SECOND, SECOND], "several columns of labels"),
+        (DecisionTreeClassifier(), np.c_[SECOND, SECOND], "columns of labels"),
     ],
     ids=model_name,
 )
@@ -369,11 +369,24 @@ def test_other_trees_are_refused(model, y, reason):
         InfluenceFunctions(model).fit(X, y)
 
 
+def test_trees_without_splits():
+    """A mean of zero is one to rounding only."""
+    y = NUMBERS - NUMBERS.mean()
+    for model in (
+        HistGradientBoostingRegressor(max_iter=2, min_samples_leaf=60),
+        GradientBoostingRegressor(n_estimators=2, min_samples_leaf=60),
+        DecisionTreeRegressor(min_samples_leaf=60),
+    ):
+        inspector = InfluenceFunctions(model).fit(X, y)
+        changes = inspector._changes.changes(inspector._changes.inputs[:1])[0, :, 0]
+        assert_allclose(changes, -y / 60, atol=1e-12)
+
+
 def test_each_class_needs_a_row():
     model = HistGradientBoostingClassifier(**HIST)
-    with pytest.raises(ValueError, match="are of 1 class: .* rows of all 2"):
+    with pytest.raises(ValueError, match=r"are of 1 class: .* rows of all 2"):
         InfluenceFunctions(model).fit(X, np.zeros(60))
-    with pytest.raises(ValueError, match="are of 2 classes: .* rows of all 3"):
+    with pytest.raises(ValueError, match=r"are of 2 classes: .* rows of all 3"):
         InfluenceFunctions(model).fit(X, LABELS, sample_weight=1.0 * (LABELS != "a"))
 
 

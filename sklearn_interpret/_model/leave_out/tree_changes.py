@@ -25,7 +25,6 @@ from sklearn_interpret._model.responses.predictors import (
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.training_weights.base import TrainingData
 from sklearn_interpret._model.training_weights.tree_scores import (
-    TreeScores,
     centred,
     own_scores,
     read_tree_scores,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 # Training rows whose scores are compared with the model's own, and the largest
 # difference: in standard deviations of the scores, and relative to their size, for
 # single precision.
-_CHECKED_ROWS, _OF_DEVIATION, _OF_SIZE = 50, 1e-3, 1e-5
+_CHECKED_ROWS, _OF_DEVIATION, _OF_SIZE = 50, 1e-3, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,56 +119,57 @@ def read_tree_changes(
     """
     steps, model = best_steps_and_model(estimator)
     rows = as_rows(transform_by_steps(steps, training.rows.native))
-    targets = training.y.reshape(rows.n_rows, -1)
-    classes = model.classes_ if is_classifier(model) else None
-    if classes is not None:
-        if targets.shape[1] > 1:
-            raise UnreadableModelError(
-                f"{type(model).__name__} can't be read: it has several columns of "
-                "labels."
-            )
-        targets = targets == classes
-        n_weighted = np.count_nonzero(training.weights @ targets)
-        if n_weighted < max(2, len(classes)):
-            raise ValueError(
-                f"Rows of positive weight are of {n_weighted} "
-                f"class{'es' if n_weighted > 1 else ''}: the {type(model).__name__} "
-                f"needs rows of all {max(2, len(classes))}."
-            )
-    data = TrainingData(rows, targets.astype(np.float64), training.weights)
+    data = TrainingData(rows, _targets(model, training), training.weights)
     score_function, loss = read_tree_scores(model, data)
+    classes = model.classes_ if is_classifier(model) else None
     scored = ScoredModel(score_function, loss, model, classes, steps)
-    _check_scores(score_function, scored, rows)
-    n, n_all = sample.rows.n_rows, rows.n_rows
-    order = np.argsort(deletion_of_row, kind="stable")
-    sizes = np.bincount(deletion_of_row)
-    ends = np.append(0, np.cumsum(sizes))
-    deleted = csr_array(
-        (np.ones(n), sample.index[order], ends), shape=(len(sizes), n_all)
-    )
-    rows = rows if n == n_all else rows.take(sample.index)
+    _check_scores(scored, data)
+    n_deletions, n_all = deletion_of_row.max() + 1, rows.n_rows
+    positions = deletion_of_row, sample.index
+    rows = rows if sample.rows.n_rows == n_all else rows.take(sample.index)
     return TreeChanges(
         scored,
         score_function.leaves_of(rows),
         sample.weights,
         deletion_of_row,
         score_function.leaf_scores,
-        deleted,
+        csr_array((np.ones(rows.n_rows), positions), shape=(n_deletions, n_all)),
         rows,
     )
 
 
-def _check_scores(score_function: TreeScores, scored: ScoredModel, rows: Rows) -> None:
+def _targets(model: BaseEstimator, training: Sample) -> NDArray[np.float64]:
+    """Targets (n, k), of a classifier indicators of its classes; these have rows."""
+    targets = training.y.reshape(training.rows.n_rows, -1)
+    if not is_classifier(model):
+        return targets.astype(np.float64)
+    name = type(model).__name__
+    if targets.shape[1] > 1:
+        raise UnreadableModelError(f"{name} can't be read: it has columns of labels.")
+    indicators = (targets == model.classes_).astype(np.float64)
+    n_weighted = np.count_nonzero(training.weights @ indicators)
+    n_needed = max(2, len(model.classes_))
+    if n_weighted < n_needed:
+        raise ValueError(
+            f"Rows of positive weight are of {n_weighted} "
+            f"class{'es' if n_weighted > 1 else ''}: the {name} needs rows of all "
+            f"{n_needed}."
+        )
+    return indicators
+
+
+def _check_scores(scored: ScoredModel, data: TrainingData) -> None:
     """Refuse leaf values that do not give the model's own scores of training rows."""
-    n_checked = min(_CHECKED_ROWS, rows.n_rows)
-    index = np.linspace(0, rows.n_rows - 1, n_checked).astype(np.intp)
-    checked, model, loss = rows.take(index), scored.model, scored.loss
-    expected = own_scores(model, checked.native, loss)
-    scores = centred(score_function.activations(checked.native)[-1], loss)
-    allowed = _OF_DEVIATION * expected.std(axis=0) + _OF_SIZE * np.abs(expected)
+    n_checked = min(_CHECKED_ROWS, data.rows.n_rows)
+    index = np.linspace(0, data.rows.n_rows - 1, n_checked).astype(np.intp)
+    checked, loss = data.rows.take(index).native, scored.loss
+    expected = own_scores(scored.model, checked, loss)
+    scores = centred(scored.score_function.activations(checked)[-1], loss)
+    size = np.abs(expected) + np.abs(data.targets).mean()
+    allowed = _OF_DEVIATION * expected.std(axis=0) + _OF_SIZE * size
     if not (np.abs(scores - expected) <= allowed).all():
         raise UnreadableModelError(
-            f"the rows do not give the values of the leaves of the "
-            f"{type(model).__name__}: a frozen model needs the rows, in their order, "
-            "the targets and the weights that it was fitted on."
+            "the rows do not give the values of the leaves of the "
+            f"{type(scored.model).__name__}: a frozen model needs the rows, in their "
+            "order, the targets and the weights that it was fitted on."
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import ensemble
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
@@ -27,9 +28,21 @@ from sklearn_interpret.exceptions import UnreadableModelError
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._model.formulas.formula_class import ModelClass
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.training_weights.base import TrainingData
 
+# What has trees whose leaves have means of the targets.
+LEAF_MEANS: tuple[ModelClass, ...] = (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ensemble.RandomForestClassifier,
+    ensemble.RandomForestRegressor,
+    ensemble.ExtraTreesClassifier,
+    ensemble.ExtraTreesRegressor,
+    ensemble.BaggingClassifier,
+    ensemble.BaggingRegressor,
+)
 # Criteria whose leaves have the mean of the targets.
 _OF_MEANS = {"squared_error", "friedman_mse", "poisson", "gini", "entropy", "log_loss"}
 # Bytes of an entry of a sparse matrix: a double and an index.

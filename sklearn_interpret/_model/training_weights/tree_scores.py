@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import ensemble, tree
 
 from sklearn_interpret._core.influence.leaf_influence import (
     BoostedLeaves,
@@ -23,7 +22,7 @@ from sklearn_interpret._core.statistics.score_losses import (
     Softmax,
 )
 from sklearn_interpret._model.formulas.formula import errors_in
-from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
+from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.trees.tree_response import (
     read_trees as read_tree_model,
 )
@@ -34,25 +33,13 @@ from sklearn_interpret._model.training_weights.boosting import (
     leaves_of,
     read_stages,
 )
-from sklearn_interpret._model.training_weights.leaves import read_trees
+from sklearn_interpret._model.training_weights.leaves import LEAF_MEANS, read_trees
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.training_weights.base import TrainingData
-
-# Trees whose leaves have means of the targets.
-LEAF_MEANS: tuple[ModelClass, ...] = (
-    tree.DecisionTreeClassifier,
-    tree.DecisionTreeRegressor,
-    ensemble.RandomForestClassifier,
-    ensemble.RandomForestRegressor,
-    ensemble.ExtraTreesClassifier,
-    ensemble.ExtraTreesRegressor,
-    ensemble.BaggingClassifier,
-    ensemble.BaggingRegressor,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +108,11 @@ def own_scores(model: BaseEstimator, X: Any, loss: Loss) -> NDArray[np.float64]:
     """
     if formula_class(model, BOOSTING) is not None:
         return centred(read_tree_model(model).raw_response(model, X), loss)
-    if not is_classifier(model):
-        return np.asarray(model.predict(X)).reshape(len(model.predict(X)), -1)
-    probabilities = model.predict_proba(X)
-    return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
+    if is_classifier(model):
+        probabilities = model.predict_proba(X)
+        return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
+    predictions = np.asarray(model.predict(X))
+    return predictions.reshape(len(predictions), -1)
 
 
 def centred(scores: NDArray[np.float64], loss: Loss) -> NDArray[np.float64]:
