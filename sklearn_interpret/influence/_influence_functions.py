@@ -176,10 +176,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     is above the mean. A leaf of one row, or of equal targets, does not change at all:
     forests need a larger ``min_samples_leaf``. A leaf of boosted trees has a Newton
     step from the scores before it, which depend on the row through all earlier leaves
-    (LeafInfluence, Sharchilev and others, 2018). A row that determines a leaf alone
-    changes it less than the derivative says, or more. The start of boosting and the
-    rows drawn for each tree are as in `fit`; drawn rows need an integer
-    ``random_state``. New splits, which a fit without the row may have, are left out.
+    (LeafInfluence, Sharchilev and others, 2018). The first order is inaccurate where a
+    row makes up much of a leaf. The start of boosting is a function of the weights,
+    too; the rows drawn for each tree stay as in `fit`, which needs an integer
+    ``random_state`` of boosting. New splits, which a fit without the row may have, are
+    left out.
 
     The loss of boosted classes is the log loss. That of classes by means of leaves is
     the squared error of the probabilities (the Brier score: half the sum over two
