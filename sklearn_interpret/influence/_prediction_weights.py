@@ -69,9 +69,10 @@ class PredictionWeights(
     estimator : estimator
         A tree, a forest, bagged trees, boosting of squared errors (also of XGBoost and
         LightGBM), nearest neighbours, least squares, ridge or kernel ridge regression,
-        or a Gaussian process, alone or at the end of a pipeline; a clone of it is
-        fitted. Pass a fitted one as ``FrozenEstimator(model)``, and to `fit` the rows
-        that it was fitted on.
+        a Gaussian process, or a :class:`~sklearn_interpret.additive.GAMRegressor` of
+        normal targets, alone or at the end of a pipeline; a clone of it is fitted. Pass
+        a fitted one as ``FrozenEstimator(model)``, and to `fit` the rows that it was
+        fitted on.
     n_kept : int, default=None
         Number of training rows that keep their weights, for each explained row: those
         with the largest, ties among them; the others get zero. None keeps all.
