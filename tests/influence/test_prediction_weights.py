@@ -1,5 +1,7 @@
 """Prediction weights: weighted sums of the training targets are the predictions."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -217,8 +219,40 @@ def test_the_largest_are_kept():
     forest = RandomForestRegressor(**FEW)
     every = PredictionWeights(forest).fit(X, Y).transform(NEW)
     few = PredictionWeights(forest, n_kept=3).fit(X, Y).transform(NEW)
-    least = np.sort(every, axis=1)[:, [-3]]
-    assert_array_equal(few, np.where(every >= least, every, 0))
+    assert isinstance(few, sparse.csr_array)
+    order = np.argsort(-every, axis=1, kind="stable")[:, :3]  # of ties the first
+    expected = np.zeros_like(every)
+    np.put_along_axis(expected, order, np.take_along_axis(every, order, 1), 1)
+    assert_array_equal(few.toarray(), expected)
+
+
+def test_the_largest_are_kept_without_a_dense_array():
+    rng = np.random.default_rng(0)
+    rows, new = rng.normal(size=(500, 3)), rng.normal(size=(20_000, 3))
+    models = [RandomForestRegressor(**SHALLOW), Ridge()]
+    for model in models:
+        inspector = PredictionWeights(model, n_kept=5).fit(rows, rows[:, 0])
+        with config_context(working_memory=16):
+            tracemalloc.start()
+            explanation = inspector.explain(new)
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        assert peak < 8 * 20_000 * 500 / 4
+        assert np.diff(explanation.values.indptr).max() == 5
+        alone = inspector.transform(new[-1:])
+        assert_allclose(explanation.values[[-1]].toarray(), alone.toarray(), rtol=1e-12)
+
+
+def test_as_many_are_kept_as_there_are():
+    inspector = PredictionWeights(KNeighborsClassifier(5), n_kept=999).fit(X, LABELS)
+    explanation = inspector.explain(NEW)
+    assert explanation.values.nnz == 5 * len(NEW)
+    assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
+    assert len(explanation.contributions) == 3  # of each class
+    assert inspector.explain(NEW[:0]).values.shape == (0, N)
+    assert inspector.set_params(n_jobs=2).transform(NEW).nnz == 5 * len(NEW)
+    with pytest.raises(ValueError, match="sparse"):  # as scikit-learn's encoders
+        inspector.set_output(transform="pandas").transform(NEW)
 
 
 @pytest.mark.parametrize("y", [Y, np.round(Y), OUTPUTS], ids=["y", "ties", "outputs"])
