@@ -24,7 +24,10 @@ from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.leave_out.training import transform_by_steps
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices
 from sklearn_interpret._model.progress import progress_of, shows_progress
-from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.responses.predictors import (
+    is_classifier,
+    weight_parameter,
+)
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
     make_response,
@@ -143,7 +146,8 @@ class PredictionWeights(
     the votes. These weights are not negative and sum to one: a distribution of the
     target given the features, whose quantiles are those of quantile regression forests
     (Meinshausen, 2006). The leaves of trees with the criterion "absolute_error" have
-    medians, and monotonic constraints move means: neither can be read.
+    medians, and monotonic constraints move means: neither can be read. Nor can trees of
+    scikit-learn < 1.8 that saw missing values, some of whose leaves have other means.
 
     Weights of rows are passed to `fit` as `sample_weight`, where the model takes them.
     They are in the weights of training rows, and nowhere else.
@@ -211,6 +215,9 @@ class PredictionWeights(
         ValueError
             Bad input.
         """
+        name = weight_parameter(self.estimator)
+        if name in params and "sample_weight" not in params:  # of a pipeline's step
+            params["sample_weight"] = params.pop(name)
         return super().fit(X, y, **params)
 
     def _choose_sample(

@@ -95,7 +95,7 @@ def test_sparse_rows(p, weighted, fit_intercept):
 def test_several_outputs_have_the_same_weights():
     X, y, weights, new = data()
     y = np.column_stack([y, -y, y**2])
-    for model in (Ridge([1.0, 1.0, 1.0]), LinearRegression(), KernelRidge()):
+    for model in (Ridge(np.ones(3)), LinearRegression(), KernelRidge()):
         assert_weights(read_smoother, fit(model, X, y, weights), X, y, new, weights)
     process = GaussianProcessRegressor(normalize_y=True, alpha=0.5, optimizer=None)
     assert_weights(read_smoother, process.fit(X, y), X, y, new)
@@ -201,7 +201,7 @@ class _Shifted(Ridge):
         (LinearRegression(positive=True), "positive=True"),
         (Ridge(positive=True), "positive=True"),
         (_Shifted(), "with predict of its own"),
-        (Ridge([1.0, 2.0]), "different penalties"),
+        (Ridge(np.array([1.0, 2.0])), "different penalties"),
         (KernelRidge(alpha=[1.0, 2.0]), "different penalties"),
     ],
     ids=str,
