@@ -456,3 +456,44 @@ def test_a_weight_is_the_change_by_a_target(case):
         if n_unchanged == 4:
             break
     assert n_unchanged == 4
+
+
+TABLES = {
+    "one feature": (X[:, :1], Y, NEW[:, :1]),
+    "three rows": (X[:3], Y[:3], NEW),
+    "repeated rows": (np.repeat(X, 2, axis=0), np.repeat(Y, 2) + np.arange(180), NEW),
+    "a constant feature": (np.c_[X, np.ones(N)], Y, np.c_[NEW, np.ones(M)]),
+    "a constant target": (X, np.full(N, 7), NEW),
+    "a far target": (X, Y + 1e6, NEW),
+    "integers": (X, np.arange(N), NEW),
+    "single precision": (X.astype(np.float32), Y, NEW.astype(np.float32)),
+    "lists": (X.tolist(), Y.tolist(), NEW.tolist()),
+    "polars": None,
+}
+OF_TABLES = {
+    "forest": RandomForestRegressor(**FEW),
+    "neighbours": KNeighborsRegressor(2),
+    "boosting": GradientBoostingRegressor(**BOOSTED),
+    "ridge": Ridge(),
+    "process": GaussianProcessRegressor(alpha=0.1, optimizer=None, normalize_y=True),
+    "additive": GAMRegressor(),
+}
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+@pytest.mark.parametrize("model", OF_TABLES.values(), ids=OF_TABLES)
+@quiet
+def test_tables_of_many_kinds(model, table):
+    if table is None:
+        polars = pytest.importorskip("polars")
+        table = polars.DataFrame(X), polars.Series("y", Y), polars.DataFrame(NEW)
+    rows, y, new = table
+    inspector = PredictionWeights(model).fit(rows, y)
+    weights, targets = inspector.transform(new), np.asarray(y, dtype=float)
+    # Ridge solves in the precision of its rows.
+    is_single = getattr(rows, "dtype", None) == np.float32 and isinstance(model, Ridge)
+    rtol = SINGLE if is_single else CROWDED if isinstance(model, GAMRegressor) else None
+    predictions = inspector.predict(new)
+    assert_sums(0.0, weights, targets, predictions, rtol or ROUNDING)
+    kept = PredictionWeights(model, n_kept=3).fit(rows, y).transform(new)
+    assert kept.nnz <= 3 * len(weights)
