@@ -60,6 +60,6 @@ def read_weights(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
             raise UnreadableModelError(
                 "no formula of its training weights is known: trees, forests, bagged "
                 "trees, boosting of squared errors, nearest neighbours, least squares, "
-                "ridge regression and Gaussian processes have one."
+                "ridge regression, Gaussian processes and additive models have one."
             )
         return READERS[known_class](model, data)

@@ -1,8 +1,8 @@
 """Weights of the training targets in linear smoothers: rows of their hat matrix.
 
 A function of a row gives its weights but for those of the mean target, which models
-with an intercept add to what the weighted sum of centred targets predicts. Our GAMs
-are not read: their fits round columns to bins, which they do not store.
+with an intercept add to what the weighted sum of centred targets predicts. Fits of our
+GAMs round columns to bins: these models compute them again from the training rows.
 
 Private names of scikit-learn, confined to this module: `_get_kernel` of KernelRidge,
 which knows its parameters. Missing: a public form of the kernel.
@@ -166,6 +166,32 @@ def _read_process(model: Any, data: TrainingData) -> SmootherWeights:
     return SmootherWeights(hat, np.full(n, 1 / n if model.normalize_y else 0.0))
 
 
+def _read_additive(model: Any, data: TrainingData) -> SmootherWeights:
+    if model._link != "identity":
+        raise UnreadableModelError(
+            f"the {model._link} of its predictions is the sum of its terms: weights "
+            "are known for normal targets with the link 'identity'."
+        )
+    if model.offset is not None:
+        raise UnreadableModelError("it adds an offset, which no target determines.")
+    if any((model.monotonic_cst or {}).values()):
+        raise UnreadableModelError("monotonic_cst bounds the slopes of its curves.")
+    try:
+        targets = model._target_projection(data.rows.native, data.weights)
+    except ValueError as error:
+        raise UnreadableModelError(
+            f"it was not fitted on these rows: {error}"
+        ) from None
+    return SmootherWeights(
+        partial(_multiply, model._design, targets), data.weights / data.weights.sum()
+    )
+
+
+def _multiply(design: Callable[[Any], _Array], targets: _Array, X: Any) -> _Array:
+    """Weights of rows, by their design (m, p) and a projection of targets (p, n)."""
+    return design(X) @ targets
+
+
 SMOOTHERS: dict[ModelClass, Callable[[Any, TrainingData], SmootherWeights]] = {
     LinearRegression: _read_linear,
     Ridge: _read_ridge,
@@ -173,4 +199,5 @@ SMOOTHERS: dict[ModelClass, Callable[[Any, TrainingData], SmootherWeights]] = {
     BayesianRidge: _read_bayesian,
     KernelRidge: _read_kernel_ridge,
     GaussianProcessRegressor: _read_process,
+    ("sklearn_interpret", "GAMRegressor"): _read_additive,
 }
