@@ -33,9 +33,15 @@ from sklearn_interpret._model.responses.response import (
     make_response,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret._model.training_weights.agreement import (
+    are_missed,
+    refuse_other_rows,
+    rows_to_check,
+)
 from sklearn_interpret._model.training_weights.base import TrainingData
 from sklearn_interpret._model.training_weights.readers import read_weights
 from sklearn_interpret.base import BaseInspector
@@ -48,11 +54,6 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.training_weights.base import TrainingWeights
 
-# Rows of `fit` on which weighted sums are compared with predictions.
-_CHECKED_ROWS = 50
-# Largest differences: in standard deviations of the targets, which iterative solvers
-# leave, and relative to the numbers summed, for single precision.
-_OF_DEVIATION, _OF_SIZE = 1e-3, 1e-6
 # Rounding errors of sums of weights.
 _ROUNDING = 1e-9
 # Bytes for each weight in the choice of the largest: sizes, two copies, counts, masks.
@@ -67,9 +68,10 @@ class PredictionWeights(
     r"""Predictions as weighted sums of the training targets.
 
     A prediction is traced to the rows that it comes from: the weight of a training row
-    times its target is its contribution, and contributions sum to the prediction. With
-    the structure of the model held fixed (the splits of its trees, say), the weight is
-    also by how much the prediction rises if the target rises by one.
+    times its target is its contribution, and contributions sum to the prediction, or to
+    what it is above the base value where training starts from one. With the structure
+    of the model held fixed (the splits of its trees, say), the weight is also by how
+    much the prediction rises if the target rises by one.
 
     Parameters
     ----------
@@ -105,9 +107,11 @@ class PredictionWeights(
         two are computed on first access.
     effective_neighbors_ : ndarray of shape (n_training,)
         One by the sum of the squared weights in the prediction for each training row:
-        as many rows of equal weights have the same sum.
+        as many rows of equal weights have the same sum. Weights that are negative, or
+        do not sum to one, have no number of rows.
     effective_dof_ : float
-        Effective degrees of freedom: the sum of the leverages.
+        Effective degrees of freedom: the sum of the leverages. The choice of splits
+        by the targets adds to it, and is not in it.
     output_names_ : list
         Class labels, or positions, of the outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
@@ -144,13 +148,18 @@ class PredictionWeights(
     number of times that the tree's sample has the row, times its weight and that of its
     class. A forest has the mean over its trees, and nearest neighbours the shares of
     the votes. These weights are not negative and sum to one: a distribution of the
-    target given the features, whose quantiles are those of quantile regression forests
-    (Meinshausen, 2006). The leaves of trees with the criterion "absolute_error" have
-    medians, and monotonic constraints move means: neither can be read. Nor can trees of
-    scikit-learn < 1.8 that saw missing values, some of whose leaves have other means.
+    target given the features, whose quantiles are those of a quantile regression forest
+    that counts the rows of a leaf as often as its tree has drawn them (Meinshausen,
+    2006, counts each row once, also those that were not drawn). The leaves of trees
+    with the criterion "absolute_error" have medians, and monotonic constraints move
+    means: neither can be read. Nor can trees of scikit-learn < 1.8 that saw missing
+    values, some of whose leaves have other means.
 
     Weights of rows are passed to `fit` as `sample_weight`, where the model takes them.
     They are in the weights of training rows, and nowhere else.
+
+    Weights of m rows are m times n numbers, unless `n_kept` is less; the measures of
+    all training rows take the time of the weights of as many rows.
 
     References
     ----------
@@ -260,22 +269,17 @@ class PredictionWeights(
             self._target_values -= self._base_values
         self._check_sums(rows)
         self.output_names_ = response.output_names(len(self._base_values))
-        self._training_data, self._targets = rows.native, sample.y
+        # Copies: they are used later, when the caller's may have changed.
+        self._training_data, self._targets = copy_of(rows.native), np.copy(sample.y)
         self._own_weights: Any = None
 
     def _check_sums(self, rows: Rows) -> None:
         """Refuse weights that do not give predictions of the training rows."""
-        n_checked = min(_CHECKED_ROWS, rows.n_rows)
-        index = np.linspace(0, rows.n_rows - 1, n_checked).astype(np.intp)
-        checked = rows.take(index)
-        (weights,) = self._in_blocks(checked, n_checked)
+        checked = rows_to_check(rows)
+        (weights,) = self._in_blocks(checked, checked.n_rows)
         if self._is_missed(weights, self._response(checked.native)).any():
-            raise UnreadableModelError(
-                "the weights of the rows do not give the predictions of the "
-                f"{type(steps_and_model(self.estimator_)[1]).__name__}: a frozen model "
-                "needs the rows, in their order, the targets and the weights that it "
-                "was fitted on."
-            )
+            _, model = steps_and_model(self.estimator_)
+            refuse_other_rows(model, "the weights of the rows")
 
     def _is_missed(
         self, weights: NDArray[np.float64], predictions: NDArray[np.float64]
@@ -283,9 +287,8 @@ class PredictionWeights(
         """Whether predictions (m, k) are not the weighted sums."""
         targets, base = self._target_values, self._base_values
         size = np.abs(base) + np.abs(weights) @ np.abs(targets)
-        error = np.abs(base + weights @ targets - predictions)
-        allowed = _OF_DEVIATION * targets.std(axis=0) + _OF_SIZE * size
-        return (error > allowed).any(axis=1)
+        sums, (_, model) = base + weights @ targets, steps_and_model(self.estimator_)
+        return are_missed(model, sums, predictions, size, targets.std(axis=0))
 
     def _in_blocks(
         self,
@@ -421,8 +424,9 @@ class PredictionWeights(
         # A sum of weights that is rounding error is zero.
         levels = np.maximum(np.ravel(shares) - _ROUNDING, _ROUNDING)
         blocks = self._in_blocks(self._check_rows(X, reset=False))
+        none = np.empty((0, len(levels), self._target_values.shape[1]))
         quantiles = np.concatenate(
-            [_quantiles(weights, self._target_values, levels) for weights in blocks]
+            [none, *(_quantiles(each, self._target_values, levels) for each in blocks)]
         )
         quantiles += self._base_values
         quantiles = quantiles if quantiles.shape[2] > 1 else quantiles[:, :, 0]

@@ -16,6 +16,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.frozen import FrozenEstimator
+from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -315,3 +316,42 @@ def test_other_targets_or_weights_than_those_of_the_fit(model):
     with pytest.raises(UnreadableModelError, match="do not give the predictions"):
         PredictionWeights(FrozenEstimator(weighted)).fit(X, y)
     PredictionWeights(FrozenEstimator(weighted)).fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_other_targets_are_refused_far_from_zero(offset):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    y = offset + X[:, 0]
+    for model in (Ridge(), RandomForestRegressor(10, random_state=0)):
+        frozen = FrozenEstimator(model.fit(X, y))
+        PredictionWeights(frozen).fit(X, y)
+        with pytest.raises(UnreadableModelError, match="needs the rows, in their"):
+            PredictionWeights(frozen).fit(X, y[::-1])
+
+
+def test_later_changes_of_the_rows():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0].copy()
+    inspector = PredictionWeights(RandomForestRegressor(10, random_state=0)).fit(X, y)
+    expected = PredictionWeights(inspector.estimator).fit(X.copy(), y).effective_dof_
+    X *= 0
+    assert inspector.effective_dof_ == expected
+
+
+@pytest.mark.parametrize("model", [KernelRidge(), GaussianProcessRegressor()])
+def test_stored_rows_are_other_rows(model):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    frozen = FrozenEstimator(model.fit(X, X[:, 0]))
+    with pytest.raises(UnreadableModelError, match="fitted on 40 rows"):
+        PredictionWeights(frozen).fit(X[:30], X[:30, 0])
+    order = np.arange(40)[::-1]
+    with pytest.raises(UnreadableModelError, match="needs the rows, in their order"):
+        PredictionWeights(frozen).fit(X[order], X[order, 0] * 2)
+    PredictionWeights(frozen).fit(X, X[:, 0])
+
+
+def test_quantiles_of_no_rows():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = RandomForestRegressor(5, random_state=0)
+    inspector = PredictionWeights(model).fit(X, X[:, 0])
+    assert inspector.predict_quantiles(X[:0], [0.5, 0.9]).shape == (0, 2)

@@ -23,6 +23,11 @@ from sklearn_interpret._model.responses.predictors import (
     weight_parameter,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.training_weights.agreement import (
+    are_missed,
+    refuse_other_rows,
+    rows_to_check,
+)
 from sklearn_interpret._model.training_weights.base import TrainingData
 from sklearn_interpret._model.training_weights.tree_scores import (
     centred,
@@ -37,11 +42,6 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.influence.leaf_influence import LeafScores
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
-
-# Training rows whose scores are compared with the model's own, and the largest
-# difference: in standard deviations of the scores, and relative to their size, for
-# single precision.
-_CHECKED_ROWS, _OF_DEVIATION, _OF_SIZE = 50, 1e-3, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,16 +160,9 @@ def _targets(model: BaseEstimator, training: Sample) -> NDArray[np.float64]:
 
 def _check_scores(scored: ScoredModel, data: TrainingData) -> None:
     """Refuse leaf values that do not give the model's own scores of training rows."""
-    n_checked = min(_CHECKED_ROWS, data.rows.n_rows)
-    index = np.linspace(0, data.rows.n_rows - 1, n_checked).astype(np.intp)
-    checked, loss = data.rows.take(index).native, scored.loss
+    checked, loss = rows_to_check(data.rows).native, scored.loss
     expected = own_scores(scored.model, checked, loss)
     scores = centred(scored.score_function.activations(checked)[-1], loss)
     size = np.abs(expected) + np.abs(data.targets).mean()
-    allowed = _OF_DEVIATION * expected.std(axis=0) + _OF_SIZE * size
-    if not (np.abs(scores - expected) <= allowed).all():
-        raise UnreadableModelError(
-            "the rows do not give the values of the leaves of the "
-            f"{type(scored.model).__name__}: a frozen model needs the rows, in their "
-            "order, the targets and the weights that it was fitted on."
-        )
+    if are_missed(scored.model, scores, expected, size, expected.std(axis=0)).any():
+        refuse_other_rows(scored.model, "values of leaves by the rows")

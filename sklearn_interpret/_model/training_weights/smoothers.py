@@ -11,7 +11,7 @@ which knows its parameters. Missing: a public form of the kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows, copy_of
 from sklearn_interpret._model.training_weights.base import TrainingData, TrainingWeights
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -156,11 +157,21 @@ def _read_bayesian(model: Any, data: TrainingData) -> SmootherWeights:
 
 
 def _read_kernel_ridge(model: Any, data: TrainingData) -> SmootherWeights:
+    data = replace(data, rows=_stored_rows(model.X_fit_, data))
     kernel, no_mean = partial(model._get_kernel, Y=model.X_fit_), 0 * data.weights
     return _kernel_smoother(kernel, data, _penalty(model), no_mean)
 
 
+def _stored_rows(X: Any, data: TrainingData) -> Rows:
+    """The training rows that a model has stored, as many as the data has."""
+    rows = as_rows(X)
+    if rows.n_rows != data.rows.n_rows:
+        raise UnreadableModelError(f"it was fitted on {rows.n_rows} rows.")
+    return rows
+
+
 def _read_process(model: Any, data: TrainingData) -> SmootherWeights:
+    _stored_rows(model.X_train_, data)
     n, kernel = data.rows.n_rows, partial(model.kernel_, Y=model.X_train_)
     hat = partial(_solve, (model.L_, True), kernel, np.ones(n))
     return SmootherWeights(hat, np.full(n, 1 / n if model.normalize_y else 0.0))
