@@ -424,9 +424,8 @@ class PredictionWeights(
         # A sum of weights that is rounding error is zero.
         levels = np.maximum(np.ravel(shares) - _ROUNDING, _ROUNDING)
         blocks = self._in_blocks(self._check_rows(X, reset=False))
-        none = np.empty((0, len(levels), self._target_values.shape[1]))
         quantiles = np.concatenate(
-            [none, *(_quantiles(each, self._target_values, levels) for each in blocks)]
+            [_quantiles(weights, self._target_values, levels) for weights in blocks]
         )
         quantiles += self._base_values
         quantiles = quantiles if quantiles.shape[2] > 1 else quantiles[:, :, 0]

@@ -348,10 +348,3 @@ def test_stored_rows_are_other_rows(model):
     with pytest.raises(UnreadableModelError, match="needs the rows, in their order"):
         PredictionWeights(frozen).fit(X[order], X[order, 0] * 2)
     PredictionWeights(frozen).fit(X, X[:, 0])
-
-
-def test_quantiles_of_no_rows():
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    model = RandomForestRegressor(5, random_state=0)
-    inspector = PredictionWeights(model).fit(X, X[:, 0])
-    assert inspector.predict_quantiles(X[:0], [0.5, 0.9]).shape == (0, 2)
