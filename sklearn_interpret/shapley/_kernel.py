@@ -72,7 +72,7 @@ class KernelSHAP(BaseCoalitional):
         scikit-learn's ``working_memory`` in `fit`.
     tolerance : float, default=None
         Largest error of a row's values that is allowed, as a share of its largest
-        value: a row takes no more coalitions once twice its largest standard error is
+        value: a row takes no more coalitions once 2.5 times its largest standard error is
         below. A warning says how many rows do not reach it. None takes all coalitions.
     dependence : str, regressor, callable or None, default=None
         How absent features depend on the present ones. None takes them from the

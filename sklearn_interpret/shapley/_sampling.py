@@ -70,7 +70,7 @@ class ShapleySampling(BaseCoalitional):
         Number of orders, at least two. All orders are taken if there are no more.
     tolerance : float, default=None
         Largest error of a row's values that is allowed, as a share of its largest
-        value: a row takes no more orders once twice its largest standard error is
+        value: a row takes no more orders once 2.5 times its largest standard error is
         below. A warning says how many rows do not reach it. None takes all orders.
     antithetic : bool, default=True
         Whether each drawn order is followed by its reverse, which counts as a second

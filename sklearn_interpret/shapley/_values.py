@@ -86,7 +86,7 @@ class ShapleyValues(BaseAttribution):
     tolerance : float, default=None
         Largest error of a row's values that is allowed, as a share of its largest
         value: "kernel" and "permutation" evaluate no more coalitions of a row once
-        twice its largest standard error is below. None evaluates all.
+        2.5 times its largest standard error is below. None evaluates all.
     max_rows : int, default=None
         Most rows that the model gets in a call of :meth:`explain`: fewer coalitions are
         evaluated if needed, and an error says how many rows can be explained. None is
