@@ -72,8 +72,8 @@ class KernelSHAP(BaseCoalitional):
         scikit-learn's ``working_memory`` in `fit`.
     tolerance : float, default=None
         Largest error of a row's values that is allowed, as a share of its largest
-        value: a row takes no more coalitions once 2.5 times its largest standard error is
-        below. A warning says how many rows do not reach it. None takes all coalitions.
+        value: a row takes no more coalitions once 2.5 times its largest standard error
+        is below. A warning says how many rows do not reach it. None takes all of them.
     dependence : str, regressor, callable or None, default=None
         How absent features depend on the present ones. None takes them from the
         background as they are; other kinds give :math:`v(S) = E[f(X) | X_S = x_S]`,

@@ -71,7 +71,7 @@ class ShapleySampling(BaseCoalitional):
     tolerance : float, default=None
         Largest error of a row's values that is allowed, as a share of its largest
         value: a row takes no more orders once 2.5 times its largest standard error is
-        below. A warning says how many rows do not reach it. None takes all orders.
+        below. A warning says how many rows do not reach it. None takes all of them.
     antithetic : bool, default=True
         Whether each drawn order is followed by its reverse, which counts as a second
         one (an odd number of orders is made even): their errors often cancel.
