@@ -59,7 +59,7 @@ _MOST_SETS = 2**12
 _MOST_WEIGHTS = 2**22
 # Most players whose coalitions, 1024 of ten, are all evaluated.
 _MOST_PLAYERS = 10
-# Largest errors of values are mostly below so many of the largest standard errors.
+# Largest errors of values are mostly below twice the largest standard error.
 _ERRORS_OF_LARGEST = 2.0
 # Fewest pairs of orders of all rows together: errors from fewer are not reliable.
 _FEWEST_PAIRS = 20

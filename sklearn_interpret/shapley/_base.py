@@ -58,9 +58,9 @@ _BLOCK_SECONDS = 1.0
 # Coalitions of a stage relative to the stage before. Chosen by hand: more stages stop
 # nearer to the tolerance, but fit more surrogates.
 _STAGE_GROWTH = 1.3
-# The largest error of a row's values is below so many of its largest standard errors
-# for nine of ten rows (93 % or more of five functions of eleven features, with stops at
-# tolerances of .05 to .2; twice the error would be 82 %).
+# The largest error of a row's values is below this multiple of its largest standard
+# error for nine of ten rows (93 % or more of five functions of eleven features, with
+# stops at tolerances of .05 to .2; with twice the standard error it is 82 %).
 _ERRORS_OF_LARGEST = 2.5
 TOLERANCE_CONSTRAINTS = {"tolerance": [Interval(Real, 0, None, closed="neither"), None]}
 # Advice of the warning that many rows will be sent to the model.
@@ -399,7 +399,7 @@ def _is_precise(
     tolerance: float,
     n_outputs: int,
 ) -> bool:
-    """Whether errors due to coalitions are small beside the largest value.
+    """Whether errors due to coalitions are small relative to the largest value.
 
     More coalitions do not make errors of conditional draws smaller.
     """
