@@ -179,3 +179,25 @@ def test_sage(max_rows):
         SAGE(MODEL, method="exact", feature_groups=few, max_rows=1000, **SETTINGS).fit(
             X, y
         )
+
+
+class CostlyCalls(Costly):
+    """A function whose calls take long, whatever their rows."""
+
+    n_calls, seconds_of_call = 0, 0.0
+
+    def predict(self, X):
+        CostlyCalls.n_calls += 1
+        time.sleep(CostlyCalls.seconds_of_call)
+        return super().predict(X)
+
+
+def test_calls_that_cost_get_many_rows():
+    CostlyCalls.seconds_of_call = 0.25
+    rows = {"subsample": 50, "random_state": 0, "verbose": 0}
+    inspector = KernelSHAP(FrozenEstimator(CostlyCalls()), **rows).fit(X)
+    CostlyCalls.seconds_of_call, CostlyCalls.n_calls = 0.0, 0
+    explanation = inspector.explain(X[:2])
+    assert CostlyCalls.n_calls <= 4  # of 103 600 rows for each, and predictions
+    plain = KernelSHAP(MODEL, **rows).fit(X).explain(X[:2])
+    assert_allclose(explanation.values, plain.values, atol=1e-12)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from sklearn_interpret._model._sklearn_compat import warn
-from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.parallel import batch_rows, most_batch_rows, slices
 from sklearn_interpret._model.progress import (
     COSTLY_SECONDS,
     duration_in_words,
@@ -96,6 +96,7 @@ class ResponseGame(ABC):
     _draws_name = "of the background"
     _is_announced = False
     _seconds_per_row = 0.0
+    _calls_cost = False
 
     def __init__(
         self,
@@ -308,8 +309,10 @@ class CoalitionGame(ResponseGame):
             # What a call costs whatever its rows is taken off.
             start = perf_counter()
             response(background.take([0]).native)
-            seconds_more = seconds - (perf_counter() - start)
-            self._seconds_per_row = max(seconds_more, 0.0) / n_others
+            seconds_of_call = perf_counter() - start
+            self._seconds_per_row = max(seconds - seconds_of_call, 0.0) / n_others
+            n_rows = batch_rows(background.row_bytes)
+            self._calls_cost = seconds_of_call > self._seconds_per_row * n_rows
         self._set_base_values(self.background_means(responses[None])[0])
 
     @property
@@ -335,7 +338,8 @@ class RowGames(ResponseRowGames):
 
     def __init__(self, game: CoalitionGame, rows: Rows) -> None:
         super().__init__(game, rows)
-        self._batch_rows = batch_rows(game.background.row_bytes)
+        batch = most_batch_rows if game._calls_cost else batch_rows
+        self._batch_rows = batch(game.background.row_bytes)
         # Blocks of the background, each followed by the explained rows.
         self._blocks = [
             (block, game.background.sliced(block).followed_by(rows))
