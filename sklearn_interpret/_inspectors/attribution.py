@@ -205,8 +205,9 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
             values, predictions, fields = self._attribute(rows)
         if len(values) < rows.n_rows:
             warn(
-                f"The call was interrupted: the explanation has {len(values)} of "
-                f"{rows.n_rows} rows.",
+                f"Pass the rows from {len(values)} on for the others: the call was "
+                f"interrupted, and the explanation has {len(values)} of {rows.n_rows} "
+                "rows.",
                 CostlyInspectionWarning,
             )
             rows, fields["partial"] = rows.sliced(slice(len(values))), True

@@ -1,6 +1,5 @@
 """Errors and rows of the model that a call may cost, and calls that are interrupted."""
 
-import time
 import warnings
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.games.coalitions import design_within, paired_design
+from sklearn_interpret._model.replacement import response_games
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance import SAGE
 from sklearn_interpret.shapley import (
@@ -23,9 +23,10 @@ X = np.random.default_rng(0).normal(size=(120, 12))
 
 
 class Costly(RegressorMixin, BaseEstimator):
-    """A function with interactions that counts its rows, and may stop."""
+    """A function with interactions that counts its rows and time, and may stop."""
 
-    n_rows, seconds, stops_at = 0, 0.0, np.inf
+    n_rows, stops_at = 0, np.inf
+    time, seconds, seconds_of_call = 0.0, 0.0, 0.0
 
     def fit(self, X, y=None):
         return self
@@ -37,14 +38,16 @@ class Costly(RegressorMixin, BaseEstimator):
         Costly.n_rows += len(X)
         if Costly.n_rows > Costly.stops_at:
             raise KeyboardInterrupt
-        time.sleep(Costly.seconds * len(X))
+        Costly.time += Costly.seconds_of_call + Costly.seconds * len(X)
         products = np.sin(2 * X[:, 0]) * X[:, 1] + X[:, 2] * X[:, 3] * (X[:, 4] > 0)
         return products + 0.2 * X[:, 5:].sum(axis=1) + np.maximum(X[:, 5], X[:, 6])
 
 
 @pytest.fixture(autouse=True)
-def start():
-    Costly.n_rows, Costly.seconds, Costly.stops_at = 0, 0.0, np.inf
+def start(monkeypatch):
+    Costly.n_rows, Costly.stops_at = 0, np.inf
+    Costly.seconds = Costly.seconds_of_call = 0.0
+    monkeypatch.setattr(response_games, "perf_counter", lambda: Costly.time)
 
 
 MODEL = FrozenEstimator(Costly())
@@ -182,21 +185,20 @@ def test_sage(max_rows):
 
 
 class CostlyCalls(Costly):
-    """A function whose calls take long, whatever their rows."""
+    """The same, which counts its calls."""
 
-    n_calls, seconds_of_call = 0, 0.0
+    n_calls = 0
 
     def predict(self, X):
         CostlyCalls.n_calls += 1
-        time.sleep(CostlyCalls.seconds_of_call)
         return super().predict(X)
 
 
 def test_calls_that_cost_get_many_rows():
-    CostlyCalls.seconds_of_call = 0.25
+    Costly.seconds_of_call = 0.25
     rows = {"subsample": 50, "random_state": 0, "verbose": 0}
     inspector = KernelSHAP(FrozenEstimator(CostlyCalls()), **rows).fit(X)
-    CostlyCalls.seconds_of_call, CostlyCalls.n_calls = 0.0, 0
+    CostlyCalls.n_calls = 0
     explanation = inspector.explain(X[:2])
     assert CostlyCalls.n_calls <= 4  # of 103 600 rows for each, and predictions
     plain = KernelSHAP(MODEL, **rows).fit(X).explain(X[:2])
