@@ -27,6 +27,7 @@ _submodules = [
     "rules",
     "shapley",
     "surrogates",
+    "survival",
 ]
 
 __all__ = ["__version__", *_submodules]

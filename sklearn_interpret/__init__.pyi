@@ -21,5 +21,6 @@ from sklearn_interpret import report as report
 from sklearn_interpret import rules as rules
 from sklearn_interpret import shapley as shapley
 from sklearn_interpret import surrogates as surrogates
+from sklearn_interpret import survival as survival
 
 __version__: str

@@ -38,6 +38,7 @@ from sklearn_interpret import (
     rules,
     shapley,
     surrogates,
+    survival,
 )
 
 
@@ -619,9 +620,10 @@ OF_TEXTS = {
     counterfactuals.TextCounterfactual,
 }
 
-# Models that stay as they were fitted, and their family. Most checks fit what they get:
-# scikit-learn leaves its FrozenEstimator out of them, and these have their own tests.
-FITTED = {diagnosis.ModelDifference: "diagnosis"}
+# Models that stay as they were fitted, or wrap those of another library, and their
+# family. Most checks fit what they get: scikit-learn leaves its FrozenEstimator out of
+# them, and these have their own tests.
+FITTED = {diagnosis.ModelDifference: "diagnosis", survival.SurvivalModel: "survival"}
 
 # Inspectors that fit the model again, to parts of the rows, or look for its own
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a

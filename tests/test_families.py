@@ -19,6 +19,7 @@ USES = {
         *("counterfactuals", "diagnosis", "effects", "importance", "influence"),
         *("interactions", "prototypes", "shapley", "surrogates"),
     },
+    "survival": {"effects"},
 }
 
 

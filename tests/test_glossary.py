@@ -23,6 +23,7 @@ NAMES = {
     "shapley_plots": "waterfall, beeswarm, force plot, decision plot, dependence plot",
     "surrogates": "global surrogate",
     "differences": "model difference, champion and challenger, contrast of classes",
+    "survival": "survival, censoring, concordance",
     "lime": "LIME, local surrogate",
     "counterfactuals": "counterfactual, recourse",
     "anchors": "anchor",
@@ -35,7 +36,7 @@ NAMES = {
     "rules": "OneR, RIPPER, RuleFit, skope, Bayesian rule list",
     "misleading": "Rashomon",
     "not_here": "EBM, explainable boosting, VIF, multicollinearity, AIC, conformal, "
-    "prediction interval, calibration, drift, fairness, causal, uplift, survival, "
+    "prediction interval, calibration, drift, fairness, causal, uplift, "
     "integrated gradients, saliency, LRP, TCAV, Captum, knockoffs, Boruta, feature "
     "selection, MDI, QII, data Shapley, label errors, SP-LIME, dtreeviz",
 }

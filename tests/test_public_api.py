@@ -116,6 +116,7 @@ def test_public_modules():
         "sklearn_interpret.rules",
         "sklearn_interpret.shapley",
         "sklearn_interpret.surrogates",
+        "sklearn_interpret.survival",
     ]
 
 

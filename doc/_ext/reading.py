@@ -36,6 +36,7 @@ from sklearn_interpret import (
     rules,
     shapley,
     surrogates,
+    survival,
 )
 from sklearn_interpret.datasets import make_rentals
 
@@ -572,6 +573,30 @@ def rule_fit(cls):
 
 
 # -- Surrogates ------------------------------------------------------------------------
+
+
+# -- Survival models -------------------------------------------------------------------
+
+
+@of(survival.EffectOverTimeDisplay)
+def effect_over_time(cls):
+    ages, kinds, times = np.linspace(40, 80, 9), ["large", "small"], np.arange(1, 13)
+    rates = 0.02 * np.exp(np.linspace(0, 2.5, 9)), np.array([0.05, 0.12])
+    display = cls(
+        [ages, np.array(kinds)],
+        [np.exp(-np.outer(times, rate)) for rate in rates],
+        times,
+        feature_names=["age", "cells"],
+        response_name="survival probability",
+        data=[np.random.default_rng(0).normal(62, 8, 80), np.array(kinds)[[0, 0, 1]]],
+    ).plot()
+    ages, kinds = display.axes_.flat
+    return [
+        point(ages, 70, 6, (0, 0)),
+        at(kinds.get_xticklabels()[0], 0.5, 0, (0, -10)),
+        at(ages, 0.2, 0.03, (0, 18)),
+        at(display.colorbars_[1].ax, 0.5, 0.98, UP),
+    ]
 
 
 @of(surrogates.GlobalSurrogateDisplay, 3.4)

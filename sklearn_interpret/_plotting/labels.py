@@ -41,6 +41,7 @@ OF_CLASSES = (
     "decision function",
 )
 OF_NUMBERS = ("prediction", "log", "margin", "response")
+OF_TIMES = ("survival probability", "cumulative hazard")
 AND = " and "  # between the conditions of a rule
 JOIN = " \N{MULTIPLICATION SIGN} "  # between the features of a pair
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -430,9 +431,10 @@ def response_label(
         subject = f"{kind if is_number else ''}{output_name}"
     if name == "log":
         subject = subject or "the prediction"
-    is_ours = name in (*OF_CLASSES, *OF_NUMBERS)
+    is_ours = name in (*OF_CLASSES, *OF_NUMBERS, *OF_TIMES)
     text = name[:1].upper() + name[1:] if is_ours else name
-    text += "" if subject is None else f" of {subject}"
+    if subject is not None:
+        text += f" {'at' if name in OF_TIMES else 'of'} {subject}"
     return text if unit is None else f"{text} ({unit})"
 
 
@@ -448,7 +450,8 @@ def drawn_output_name(
         return None
     if len(output_names) == 1:
         made_up = isinstance(output_names[0], Integral) and output_names[0] == 0
-        user_named = response_name not in (None, *OF_CLASSES, *OF_NUMBERS)
+        ours = *OF_CLASSES, *OF_NUMBERS, *OF_TIMES
+        user_named = response_name not in (None, *ours)
         if user_named or (made_up and response_name not in OF_CLASSES):
             return None
     return output_names[output]

@@ -400,9 +400,10 @@ def response_name(inspector: Any) -> str:
 
 
 def outputs_have_names(inspector: Any) -> bool:
-    """Whether outputs have names: classes do, and so does a chosen output."""
+    """Whether outputs have names: classes and times do, and so does a chosen output."""
     classifies = is_classifier(getattr(inspector, "estimator_", None))
-    return classifies or getattr(inspector, "target", None) is not None
+    has_texts = isinstance(next(iter(inspector.output_names_), None), str)
+    return classifies or has_texts or getattr(inspector, "target", None) is not None
 
 
 class _ForwardedSignature:

@@ -29,7 +29,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import limit_blas, run
-from sklearn_interpret._model.rows.validation import FitArguments
+from sklearn_interpret._model.rows.validation import FitArguments, target_numbers
 from sklearn_interpret.exceptions import InspectionWarning, WeakNuisanceWarning
 from sklearn_interpret.importance._base import (
     BaseImportance,
@@ -360,6 +360,8 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
                 f"{_REFUSED[y.dtype.kind]} not supported: y has dtype {y.dtype}; "
                 "targets are numbers or labels."
             )
+        if y.dtype.names is not None:
+            target_numbers(y)  # refuses an event and a time
         if y.dtype.kind in "biuf" and not is_classifier(self._get_estimator()):
             numbers = y.astype(np.float64).reshape(len(y), -1)
             if not np.isfinite(numbers).all():

@@ -37,6 +37,7 @@ from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.rows.validation import (
     check_not_missing,
     empty_for_no_rows,
+    target_numbers,
 )
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import (
@@ -421,7 +422,7 @@ def _losses_of_rows(
     """A function from responses (m, n_outputs) to the losses of rows, (m,)."""
     classes, method = response.classes, response.method
     if classes is None and method == "predict":
-        targets = y.reshape(len(y), -1).astype(np.float64)
+        targets = target_numbers(y.reshape(len(y), -1))
         return partial(squared, targets)
     losses = {
         "predict": zero_one,

@@ -36,7 +36,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows, target_numbers
 from sklearn_interpret._model.training_weights.agreement import (
     are_missed,
     refuse_other_rows,
@@ -488,7 +488,7 @@ class PredictionWeights(
 def _raw_targets(y: NDArray[Any], classes: Any) -> Any:
     """Targets (n, k) as predictions: indicators of classes, a list for some outputs."""
     if classes is None:
-        return y.astype(np.float64)
+        return target_numbers(y)
     outputs = classes if isinstance(classes, list) else [classes]
     indicators = [
         (labels[:, None] == of_output).astype(np.float64)

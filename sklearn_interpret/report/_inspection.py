@@ -168,8 +168,17 @@ class Inspection:
 
     @property
     def has_targets(self) -> bool:
-        """Whether each row has one target."""
-        return self.sample.y is not None and self.sample.y.ndim == 1
+        """Whether each row has one target: that of survival has two fields."""
+        y = self.sample.y
+        return y is not None and y.ndim == 1 and y.dtype.names is None
+
+    @property
+    def targets_text(self) -> str:
+        """What the targets are, where they are not a number or class for each row."""
+        if self.sample.y is None:
+            return "no targets"
+        is_survival = self.sample.y.dtype.names is not None
+        return "an event and a time" if is_survival else "several targets"
 
     def require(self, *names: str) -> None:
         """Raise `NotApplicable` unless all of the named conditions hold.
@@ -179,14 +188,13 @@ class Inspection:
         "classes": the model is a classifier. "numbers": it is a regressor.
         """
         of_several = self.is_table and len(self.names) > 1
-        n_targets = "no targets" if self.sample.y is None else "several targets"
         conditions = {
             "table": (self.is_table, "The rows are texts, and this is for tables."),
             "columns": (of_several, "There is one feature only."),
             "folds": (self.folds, _NO_FOLDS),
             "targets": (
                 self.has_targets,
-                f"The rows have {n_targets}, and this takes one for each row.",
+                f"The rows have {self.targets_text}, and this takes one number each.",
             ),
             "classes": (self.classifies, "The model is no classifier."),
             "numbers": (not self.classifies, "Classes have no range."),

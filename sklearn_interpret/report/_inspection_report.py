@@ -433,6 +433,8 @@ def _check_targets(model: BaseEstimator, y: NDArray[np.float64]) -> None:
         if y.ndim == 1:
             class_indicators(y, model.classes_)
         return
+    if y.dtype.names is not None:  # an event and a time
+        return
     try:
         check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     except ValueError as error:

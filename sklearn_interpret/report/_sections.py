@@ -93,7 +93,8 @@ def overview(inspection: Inspection) -> SectionResult:
     if not inspection.has_targets:
         summary = f"The model was inspected on {size}."
         if inspection.sample.y is not None:
-            summary += " The rows have several targets, and scores are of one."
+            targets = inspection.targets_text
+            summary += f" The rows have {targets}, and scores are of one number each."
         return SectionResult(summary, contents)
     scores = _held_out_scores(inspection)
     losses, skills = _loss_table(inspection)

@@ -24,6 +24,7 @@ from sklearn_interpret import (
     rules,
     shapley,
     surrogates,
+    survival,
 )
 from sklearn_interpret._core.local.tokens import Splitter
 from sklearn_interpret.explanations import (
@@ -116,6 +117,21 @@ def _coloured_ice(color_values, **kw):
         color_by="income",
         color_values=color_values,
     ).plot(**kw)
+
+
+def _over_time(n_features, **settings):
+    times, levels = np.arange(1.0, 9.0), np.array(["red", "green", "blue"])
+    features = [GRID, levels, *[GRID] * n_features][:n_features]
+    shapes = [np.linspace(0.1, 0.5, len(feature)) for feature in features]
+    return survival.EffectOverTimeDisplay(
+        features,
+        [np.exp(-np.outer(times, shape)) for shape in shapes],
+        times,
+        feature_names=[f"feature {number}" for number in range(n_features)],
+        response_name="survival probability",
+        data=features,
+        **settings,
+    ).plot()
 
 
 def _many_levels():
@@ -826,6 +842,9 @@ class Row:
 
 # The one table of displays: every contract of displays runs over it.
 DISPLAYS = {
+    "EffectOverTimeDisplay": Row(
+        [lambda: _over_time(2), lambda: _over_time(1, centered=True)], panels=_over_time
+    ),
     "RegionalEffectDisplay": Row(
         [
             lambda: _regions(individual=CURVES).plot(),

@@ -111,7 +111,7 @@ def test_wrong_estimators(name):
             display_class.from_estimator(unfitted, X, **given)
     with pytest.raises(TypeError, match=r"a predictor is needed|is not an estimator"):
         display_class.from_estimator(object(), X, **given)
-    is_shown = name == "PartialDependenceDisplay"
+    is_shown = name in ("PartialDependenceDisplay", "EffectOverTimeDisplay")
     other = PermutationImportance if is_shown else PartialDependence
     fitted = other(FrozenEstimator(LinearRegression().fit(X, X[:, 0]))).fit(X, X[:, 0])
     with pytest.raises(TypeError, match=rf"{name} (shows|compares) .*{other.__name__}"):

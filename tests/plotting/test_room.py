@@ -191,7 +191,7 @@ NEED_WIDTH = {
     *("RegionalEffectDisplay", "SmoothTermDisplay", "PrototypeDisplay"),
     *("FunctionalDecompositionDisplay", "CeterisParibusDisplay", "AnchorsDisplay"),
     *("RuleFitDisplay", "ShapleyHeatmapDisplay", "PartialDependenceDisplay"),
-    "ShapleyInteractionDisplay",
+    *("ShapleyInteractionDisplay", "EffectOverTimeDisplay"),
 }
 GIVEN = [
     *(("CeterisParibusDisplay", WIDE), ("RuleFitDisplay", PAGE)),

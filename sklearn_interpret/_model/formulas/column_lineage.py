@@ -19,7 +19,11 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from sklearn_interpret._model._sklearn_compat import columns_of_transformers
 from sklearn_interpret._model.formulas.formula import errors_in
-from sklearn_interpret._model.formulas.formula_class import overridden_methods
+from sklearn_interpret._model.formulas.formula_class import (
+    ModelClass,
+    keys_of,
+    overridden_methods,
+)
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.rows.arrays import as_days
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -27,7 +31,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    _Rule = Callable[[BaseEstimator, int], NDArray[np.intp]]
+    _Rule = Callable[[BaseEstimator, int], NDArray[np.intp] | list[int]]
 
 
 def input_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
@@ -49,7 +53,11 @@ def input_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp
     try:
         return _lineage(transformer, n_columns)
     except UnreadableModelError as error:
-        names = sorted(cls.__name__ for cls in _RULES if cls is not SelectorMixin)
+        names = sorted(
+            cls.__name__ if isinstance(cls, type) else f"{cls[0]}'s {cls[1]}"
+            for cls in _RULES
+            if cls is not SelectorMixin
+        )
         raise UnreadableModelError(
             f"{error} Known to work column by column: {', '.join(names)}, and feature "
             "selectors (SelectorMixin)."
@@ -141,14 +149,15 @@ def _find_rule(transformer: BaseEstimator) -> _Rule:
     """The function in `_RULES` for a transformer; an error if there is none."""
     cls = type(transformer)
     for base in cls.__mro__:
-        if base in _RULES:
+        rule = next((_RULES[key] for key in keys_of(base) if key in _RULES), None)
+        if rule is not None:
             overridden = overridden_methods(transformer, base)
             if overridden:
                 raise UnreadableModelError(
                     f"{cls.__name__} is a {base.__name__} that overrides "
                     f"{overridden[0]}, which may mix columns."
                 )
-            return _RULES[base]
+            return rule
         if base.__module__.startswith("sklearn."):
             reason = _REASONS.get(base.__name__)
             package = base.__module__.split(".")[1]
@@ -211,6 +220,16 @@ def _category_columns(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp
     if encoder.drop_idx_ is not None:
         counts -= [dropped is not None for dropped in encoder.drop_idx_]
     return np.repeat(np.arange(n_columns), counts)
+
+
+def _encoded_columns(encoder: BaseEstimator, _: int) -> list[int]:
+    """Columns of scikit-survival's OneHotEncoder: "a=b" is that of the level b of a."""
+    inputs: dict[str, int] = {}
+    for j, name in enumerate(encoder.feature_names_in_):
+        levels = encoder.categories_.get(name)
+        names = [name] if levels is None else [f"{name}={level}" for level in levels]
+        inputs |= dict.fromkeys(names, j)
+    return [inputs[name] for name in encoder.encoded_columns_]
 
 
 def _imputer_columns(imputer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
@@ -295,7 +314,7 @@ def _is_dropped(transformer: BaseEstimator | str) -> bool:
 
 
 # Functions of a fitted transformer and its number of columns, to input columns.
-_RULES: dict[type, _Rule] = {
+_RULES: dict[ModelClass, _Rule] = {
     preprocessing.Binarizer: _one_to_one,
     preprocessing.MaxAbsScaler: _one_to_one,
     preprocessing.MinMaxScaler: _one_to_one,
@@ -310,6 +329,7 @@ _RULES: dict[type, _Rule] = {
     preprocessing.PolynomialFeatures: _power_columns,
     preprocessing.SplineTransformer: _spline_columns,
     preprocessing.TargetEncoder: _target_encoder_columns,
+    ("sksurv", "OneHotEncoder"): _encoded_columns,
     MissingIndicator: lambda indicator, _: indicator.features_,
     SimpleImputer: _imputer_columns,
     SelectorMixin: lambda selector, _: selector.get_support(indices=True),

@@ -37,7 +37,7 @@ def formula_class(model: object, readers: Collection[ModelClass]) -> ModelClass 
         If the model overrides a method that may compute its responses.
     """
     for base in type(model).__mro__:
-        for key in (base, (_package(base), base.__name__)):
+        for key in keys_of(base):
             if key in readers:
                 overridden = overridden_methods(model, base)
                 if overridden:
@@ -47,6 +47,16 @@ def formula_class(model: object, readers: Collection[ModelClass]) -> ModelClass 
                     )
                 return key
     return None
+
+
+def keys_of(kind: type) -> tuple[ModelClass, ModelClass]:
+    """A class, and its package and name."""
+    return kind, (_package(kind), kind.__name__)
+
+
+def is_of(model: object, key: tuple[str, str]) -> bool:
+    """Whether a model is of a class, given by package and name, or of a subclass."""
+    return any(key in keys_of(base) for base in type(model).__mro__)
 
 
 def computes_as(model: object, *kinds: type) -> bool:

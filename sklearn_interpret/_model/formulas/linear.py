@@ -33,7 +33,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.adapters.statistical_models import LinearResults
 from sklearn_interpret._model.formulas.formula import Comparison, Formula, errors_in
-from sklearn_interpret._model.formulas.formula_class import formula_class
+from sklearn_interpret._model.formulas.formula_class import formula_class, is_of
 from sklearn_interpret._model.formulas.last_step import LastStep, with_steps_before
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.responses.model_difference import (
@@ -63,10 +63,17 @@ READABLE = (
     "LinearRegression, Ridge*, Lasso*, ElasticNet*, Lars*, HuberRegressor, "
     "QuantileRegressor, SGD*, LinearSVR, LinearSVC, LogisticRegression*, Perceptron, "
     "LinearDiscriminantAnalysis, ...); PoissonRegressor, GammaRegressor and "
-    "TweedieRegressor; a Pipeline that ends in one of them, if the steps before work "
-    "column by column; a ModelDifference of linear functions"
+    "TweedieRegressor; scikit-survival's CoxPHSurvivalAnalysis, "
+    "CoxnetSurvivalAnalysis, IPCRidge and "
+    "ComponentwiseGradientBoostingSurvivalAnalysis; a Pipeline that ends in one of "
+    "them, if the steps before work column by column; a ModelDifference of linear "
+    "functions"
 )
 
+# scikit-survival's, by package and name.
+_COXNET = "sksurv", "CoxnetSurvivalAnalysis"
+_COMPONENTWISE = "sksurv", "ComponentwiseGradientBoostingSurvivalAnalysis"
+_IPC_RIDGE = "sksurv", "IPCRidge"
 # Classes whose `predict` of numbers, or `decision_function`, is a linear function, or
 # the exponential of one: the bases of scikit-learn's, and our own.
 _LINEAR = (
@@ -79,6 +86,10 @@ _LINEAR = (
     TweedieRegressor,
     ("sklearn_interpret", "SparseLinearModel"),
     LinearResults,
+    ("sksurv", "CoxPHSurvivalAnalysis"),
+    _COXNET,
+    _COMPONENTWISE,
+    _IPC_RIDGE,
 )
 _SUPPORT_VECTORS = (SVC, NuSVC, SVR, NuSVR)
 
@@ -253,7 +264,7 @@ def _read_model(model: BaseEstimator) -> LinearModel:
         return read(model)
     check_is_linear(model)
     coefficients = coefficient_table(model)
-    intercept = np.asarray(getattr(model, "intercept_", 0.0), dtype=np.float64).ravel()
+    intercept = _intercept(model)
     method = "decision_function" if is_classifier(model) else "predict"
     if coefficients.ndim != 2 or len(intercept) not in (1, len(coefficients)):
         raise UnreadableModelError(
@@ -339,7 +350,21 @@ def check_is_linear(model: BaseEstimator) -> None:
 def coefficient_table(model: BaseEstimator) -> NDArray[np.float64]:
     """Coefficients of a linear model, (n_outputs, n_columns), float64."""
     coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
+    if is_of(model, _COXNET):
+        coef = coef[:, -1]  # of the last penalty, which `predict` takes
+    elif is_of(model, _COMPONENTWISE):
+        coef = coef[1:]  # the first is the intercept
     return np.atleast_2d(np.asarray(coef, dtype=np.float64))
+
+
+def _intercept(model: BaseEstimator) -> NDArray[np.float64]:
+    """Intercept of a linear model, (1,) or (n_outputs,), float64."""
+    intercept = getattr(model, "intercept_", 0.0)
+    if is_of(model, _COXNET):
+        intercept = -model.offset_[-1]
+    elif is_of(model, _COMPONENTWISE):
+        intercept = model.coef_[0]
+    return np.asarray(intercept, dtype=np.float64).ravel()
 
 
 def has_log_link(model: BaseEstimator) -> bool:
@@ -347,7 +372,11 @@ def has_log_link(model: BaseEstimator) -> bool:
     if isinstance(model, TweedieRegressor):
         automatic = model.link == "auto" and model.power > 0
         return model.link == "log" or automatic
-    return isinstance(model, PoissonRegressor | GammaRegressor)
+    if is_of(model, _COMPONENTWISE):
+        return model.loss != "coxph"
+    return isinstance(model, PoissonRegressor | GammaRegressor) or is_of(
+        model, _IPC_RIDGE
+    )
 
 
 def set_weights(model: BaseEstimator, weights: NDArray[np.float64]) -> None:

@@ -105,8 +105,9 @@ def requires_y(estimator: Any) -> bool:
 def weight_parameter(estimator: Any) -> str | None:
     """Name of the parameter of `fit` for sample weights, or None."""
     estimator = unfrozen(estimator)
-    if isinstance(estimator, MultiOutputClassifier | MultiOutputRegressor):
-        return weight_parameter(estimator.estimator)  # gets all fit parameters
+    of_outputs = isinstance(estimator, MultiOutputClassifier | MultiOutputRegressor)
+    if of_outputs or getattr(estimator, "_passes_fit_parameters", False):
+        return weight_parameter(estimator.estimator)
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
     if isinstance(estimator, Pipeline) and estimator.steps:
@@ -121,6 +122,9 @@ def check_is_predictor(estimator: Any) -> None:
     # A stacking estimator gets its methods in `fit`; its tags are known before.
     estimator_type = tags_of(estimator).estimator_type if has_tags(estimator) else None
     will_be = estimator_type in ("classifier", "regressor")
+    # So do wrappers of scikit-survival for scores.
+    inner = getattr(estimator, "estimator", None)
+    will_be |= hasattr(type(estimator), "predict") and hasattr(inner, "predict")
     if not (will_be or any(hasattr(estimator, name) for name in RESPONSE_METHODS)):
         raise TypeError(
             f"{type(unfrozen(estimator)).__name__} has none of the methods "
@@ -134,7 +138,10 @@ def is_fitted(estimator: Any) -> bool:
         check_is_fitted(estimator)
     except (NotFittedError, TypeError, AttributeError):  # the last: other classes
         return False
-    return True
+    # Some classes start with attributes of `fit` that are None.
+    state = getattr(unfrozen(estimator), "__dict__", {})
+    values = [value for name, value in state.items() if name.endswith("_")]
+    return not values or any(value is not None for value in values)
 
 
 def check_fits_rows(estimator: Any, X: Any) -> None:
@@ -144,8 +151,11 @@ def check_fits_rows(estimator: Any, X: Any) -> None:
     if not has_tags(estimator) or getattr(X, "ndim", 2) > 2:
         return
     model = unfrozen(estimator)
-    # CatBoost checks its own copy of the names, but ignores their order.
     names = getattr(model, "feature_names_", None)
+    # Some wrappers keep neither the number of columns nor their names.
+    if names is None and not hasattr(model, "n_features_in_"):
+        return
+    # CatBoost checks its own copy of the names, but ignores their order.
     if names is None:
         if not _are_lightgbm_names(model, X):
             validate_data(model, X, reset=False, skip_check_array=True)

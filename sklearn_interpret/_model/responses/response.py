@@ -48,6 +48,8 @@ _NAMES = {
     "score_samples": "score",
     CENTERED_LOG_PROBA: "centered log-probability",
 }
+# Attribute of a model that names its predictions: a survival model of ours.
+_NAME = "response_name_"
 # Classifiers whose binary decision function is the log-odds, if their loss is the
 # log-loss.
 _LOG_ODDS_CLASSIFIERS = {
@@ -132,7 +134,13 @@ class Response:
             log_loss = getattr(model, "loss", "log_loss") == "log_loss"
             if type(model).__name__ in _LOG_ODDS_CLASSIFIERS and log_loss:
                 return "log-odds"
-        return _NAMES[self.method]
+        return getattr(self._named_model, _NAME, _NAMES[self.method])
+
+    @property
+    def _named_model(self) -> Any:
+        """The model, if it has names of its response and of the outputs, or None."""
+        model = innermost(self.estimator)
+        return model if self.method == "predict" and hasattr(model, _NAME) else None
 
     def read(self, predictions: Any) -> NDArray[np.float64]:
         """Outputs, (n_rows, n_outputs), from what the model's method returned."""
@@ -144,7 +152,8 @@ class Response:
         if isinstance(self.target, Contrast):
             return [self.target.name]
         if callable(self.method) or self.classes is None:
-            names = list(range(n_outputs if self.target is None else self.target + 1))
+            n_named = n_outputs if self.target is None else self.target + 1
+            names = list(getattr(self._named_model, "output_names_", range(n_named)))
         elif isinstance(self.classes, list):
             names = [
                 f"{output}={label}"

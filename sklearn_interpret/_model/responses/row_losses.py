@@ -17,7 +17,7 @@ from sklearn_interpret._model.responses.predictors import (
 )
 from sklearn_interpret._model.responses.response import Response, make_response
 from sklearn_interpret._model.responses.scoring import class_indicators
-from sklearn_interpret._model.rows.validation import call_parameter
+from sklearn_interpret._model.rows.validation import call_parameter, target_numbers
 
 # The method of the model that a loss takes, and the function of targets and responses.
 _BY_NAME: dict[str, tuple[str, Callable[..., NDArray[np.float64]]]] = {
@@ -73,7 +73,7 @@ class RowLoss:
         if not isinstance(loss, str):
             return y
         if loss in _OF_REGRESSORS:
-            targets = call_parameter("y", np.asarray, y, np.float64)
+            targets = target_numbers(y)
             targets = targets.reshape(len(targets), -1)
         elif isinstance(classes, np.ndarray) and y.size == len(y):
             targets = class_indicators(y.ravel(), classes)

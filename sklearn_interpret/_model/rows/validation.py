@@ -145,6 +145,17 @@ def check_not_missing(y: Any) -> None:
         )
 
 
+def target_numbers(y: Any) -> NDArray[np.float64]:
+    """Targets as numbers; refuse those of survival, an event and a time in one."""
+    fields = np.asarray(y).dtype.names
+    if fields:
+        raise TypeError(
+            f"y has the fields {' and '.join(fields)}, and a number for each row is "
+            "needed here. PermutationImportance takes scores of survival models."
+        )
+    return call_parameter("y", np.asarray, y, np.float64)
+
+
 def check_scale(values: NDArray[np.float64], name: str) -> None:
     """Refuse numbers whose products would overflow or vanish."""
     largest = float(np.fmax.reduce(np.abs(values), initial=0.0))  # ignores NaN

@@ -536,10 +536,7 @@ class LinePanel:
         if any(lines.get_label() == text for lines in ax.collections):
             return
         if self.levels is not None:
-            positions = level_places(data, self.levels)
-            codes = positions[np.isfinite(positions)].astype(np.intp)
-            counts = np.bincount(codes, minlength=len(self.levels))
-            shares = counts / max(len(data), 1)
+            shares = level_shares(data, self.levels)
             artists.rug = draw_shares(ax, shares, style, across=self.across)
         else:
             ends = self._places
@@ -738,6 +735,15 @@ def level_places(values: Iterable[Any], levels: Iterable[Any]) -> NDArray[np.flo
     """Position of each value among `levels`, as floats; NaN for other values."""
     codes = {label_key(level): code for code, level in enumerate(levels)}
     return np.array([codes.get(label_key(v), np.nan) for v in values], dtype=float)
+
+
+def level_shares(
+    data: NDArray[Any], levels: Sequence[Any] | NDArray[Any]
+) -> NDArray[np.float64]:
+    """Share of the data at each level."""
+    positions = level_places(data, levels)
+    codes = positions[np.isfinite(positions)].astype(np.intp)
+    return np.bincount(codes, minlength=len(levels)) / max(len(data), 1)
 
 
 def earlier_lines(ax: Axes) -> list[Line2D]:

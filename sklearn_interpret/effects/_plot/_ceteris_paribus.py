@@ -15,17 +15,14 @@ from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._plotting.displays import ModelsMixin
 from sklearn_interpret._plotting.labels import row_text
 from sklearn_interpret._plotting.panels.displays import effect_columns, fold_band
+from sklearn_interpret._plotting.panels.entries import find_entries
 from sklearn_interpret._plotting.panels.lines import Mark, level_places
 from sklearn_interpret.effects._individual_conditional_expectation import (
     GridInspector,
     IndividualConditionalExpectation,
     inspect_row,
 )
-from sklearn_interpret.effects._plot._effect import (
-    EffectDisplay,
-    check_outputs,
-    find_entries,
-)
+from sklearn_interpret.effects._plot._effect import EffectDisplay, check_outputs
 from sklearn_interpret.explanations._selection import names_of_rows
 
 if TYPE_CHECKING:

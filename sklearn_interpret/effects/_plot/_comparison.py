@@ -19,6 +19,7 @@ from sklearn_interpret._plotting.panels.displays import (
     effect_columns,
     fold_band,
 )
+from sklearn_interpret._plotting.panels.entries import find_entries
 from sklearn_interpret._plotting.panels.lines import (
     Effect,
     LinePanel,
@@ -43,11 +44,7 @@ from sklearn_interpret.effects._plot._accumulated_local_effects import (
 from sklearn_interpret.effects._plot._conditional_dependence import (
     ConditionalDependenceDisplay,
 )
-from sklearn_interpret.effects._plot._effect import (
-    EffectDisplay,
-    check_outputs,
-    find_entries,
-)
+from sklearn_interpret.effects._plot._effect import EffectDisplay, check_outputs
 from sklearn_interpret.effects._plot._partial_dependence import PartialDependenceDisplay
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -22,6 +21,11 @@ from sklearn_interpret._plotting.panels.displays import (
     error_band,
     fold_band,
 )
+from sklearn_interpret._plotting.panels.entries import (
+    data_of_entries,
+    find_entries,
+    sort_by_grid,
+)
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
     PlotOptions,
@@ -38,12 +42,9 @@ from sklearn_interpret._plotting.surfaces import colour_limits
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret._plotting.panels.lines import Effect, Panel
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
-
-MAX_DATA_ROWS = 5000  # largest number of rows whose data a display keeps
 
 
 def most_varied_outputs(effects: list[Effect]) -> NDArray[np.intp]:
@@ -379,14 +380,6 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return effect_columns(effect, self._named_outputs(len(effect.values)))
 
 
-def sort_by_grid(values: Any, axes: tuple[Axis, ...]) -> Any:
-    """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, in grid order."""
-    orders = [axis.order for axis in axes]
-    if isinstance(values, tuple):
-        return tuple(grid[order] for grid, order in zip(values, orders, strict=True))
-    return None if values is None else values[(..., *np.ix_(*orders))]
-
-
 def check_outputs(inspectors: Sequence[BaseEffect]) -> None:
     """Refuse models of different outputs or responses."""
     check_same_in_folds(
@@ -414,26 +407,6 @@ def _mean_over_folds(
     ]
 
 
-def data_of_entries(inspector: BaseEffect, data: Data) -> list[Any]:
-    """Values (n,) of each entry's feature in some rows, or a pair of them for pairs."""
-    rows = as_rows(data.X)
-    validate_data(inspector, rows.native, reset=False, skip_check_array=True)
-    indices = np.arange(rows.n_rows)
-    if data.sample_weight is not None:
-        indices = np.flatnonzero(np.asarray(data.sample_weight) > 0)
-    if len(indices) > MAX_DATA_ROWS:
-        draw = np.random.default_rng(0).choice(
-            len(indices), MAX_DATA_ROWS, replace=False
-        )
-        indices = indices[np.sort(draw)]
-    rows = rows.take(indices)
-    values = [
-        tuple(values_along(axis.columns, rows, axis.categorical) for axis in axes)
-        for axes in inspector.axes_
-    ]
-    return [entry if len(entry) > 1 else entry[0] for entry in values]
-
-
 class ColourFeature(NamedTuple):
     """The feature whose values colour the curves of rows."""
 
@@ -459,38 +432,3 @@ def colour_feature(
     values = values_along((column,), rows, categorical)
     levels = list(rows.encode((column,))[1]) if categorical else None
     return ColourFeature(rows.names[column], values, levels)
-
-
-def find_entries(inspector: BaseEffect, features: Any) -> list[int]:
-    """Positions of the entries of a fitted inspector that `features` names."""
-    if features is None:
-        return list(range(len(inspector.effect_names_)))
-    if isinstance(features, str | Integral):
-        features = [features]
-    if {type(feature) for feature in features} <= {bool, np.bool_}:
-        features = np.flatnonzero(features).tolist()
-    chosen = []
-    for entry in features:
-        names = tuple(entry) if isinstance(entry, tuple | list) else (entry,)
-        positions = [
-            position
-            for position, axes in enumerate(inspector.axes_)
-            if _have_names(axes, names)
-        ]
-        if not positions:
-            raise ValueError(
-                f"The fitted {type(inspector).__name__} has no entry {entry!r}; it has "
-                f"{inspector.effect_names_!r}."
-            )
-        chosen.append(positions[0])
-    return chosen
-
-
-def _have_names(axes: tuple[Axis, ...], names: tuple[int | str, ...]) -> bool:
-    """Whether axes have these names, or positions of single columns."""
-    keys = [
-        {axis.name, *(axis.columns if len(axis.columns) == 1 else ())} for axis in axes
-    ]
-    return len(keys) == len(names) and all(
-        name in key for name, key in zip(names, keys, strict=True)
-    )

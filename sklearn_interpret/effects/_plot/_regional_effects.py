@@ -21,6 +21,7 @@ from sklearn_interpret._plotting.panels.displays import (
     curve_columns,
     effect_columns,
 )
+from sklearn_interpret._plotting.panels.entries import find_entries, sort_by_grid
 from sklearn_interpret._plotting.panels.lines import (
     Artists,
     Effect,
@@ -29,12 +30,7 @@ from sklearn_interpret._plotting.panels.lines import (
 )
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret._plotting.tree_diagram import draw_tests, tree_fits
-from sklearn_interpret.effects._plot._effect import (
-    find_entries,
-    most_varied_outputs,
-    output_texts,
-    sort_by_grid,
-)
+from sklearn_interpret.effects._plot._effect import most_varied_outputs, output_texts
 from sklearn_interpret.effects._regional_effects import RegionalEffects, SplitTest
 
 if TYPE_CHECKING:

@@ -299,7 +299,7 @@ def _refuse_ada_regressor(*_: object) -> NoReturn:
     )
 
 
-def _read_pipeline(estimator: BaseEstimator, read: _Reader) -> TreeModel:
+def read_pipeline(estimator: BaseEstimator, read: _Reader) -> TreeModel:
     """Trees after steps that work column by column; features are input columns."""
     check_is_fitted(estimator)
     model = read_part("last step", estimator.steps[-1][1], read)
@@ -321,7 +321,7 @@ READERS: dict[ModelClass, tree_model.Reader] = {
     AdaBoostRegressor: _refuse_ada_regressor,
     BaggingClassifier: _read_bagging,
     BaggingRegressor: _read_bagging,
-    Pipeline: _read_pipeline,
+    Pipeline: read_pipeline,
     VotingClassifier: _read_voting,
     VotingRegressor: _read_voting,
 }

@@ -5,6 +5,7 @@ Only public attributes are read: `tree_` and its arrays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,9 +92,16 @@ def plain_model(
     )
 
 
-def _mean_of_trees(estimator: BaseEstimator, members: list[BaseEstimator]) -> TreeModel:
-    """The mean of the trees, which the estimator predicts."""
-    values = [node_outputs(member) / len(members) for member in members]
+def mean_of_trees(
+    estimator: BaseEstimator,
+    members: list[BaseEstimator],
+    outputs_of: Callable[[BaseEstimator], NDArray[np.float64]] = node_outputs,
+) -> TreeModel:
+    """The mean of the trees, which the estimator predicts.
+
+    `outputs_of` returns the outputs (n_nodes, k) of the nodes of a tree.
+    """
+    values = [outputs_of(member) / len(members) for member in members]
     trees = list(map(tree_of, members, values))
     base = np.zeros(values[0].shape[1])
     fields = tree_model.response_fields(estimator, "identity")
@@ -103,12 +111,12 @@ def _mean_of_trees(estimator: BaseEstimator, members: list[BaseEstimator]) -> Tr
 
 def _read_tree(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
-    return _mean_of_trees(estimator, [estimator])
+    return mean_of_trees(estimator, [estimator])
 
 
 def _read_forest(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
-    return _mean_of_trees(estimator, estimator.estimators_)
+    return mean_of_trees(estimator, estimator.estimators_)
 
 
 def _read_isolation_forest(estimator: BaseEstimator, _: object) -> TreeModel:

@@ -26,6 +26,7 @@ from sklearn_interpret._model.formulas.trees import (
     _sklearn_boosting,
     _sklearn_combined,
     _sklearn_trees,
+    _survival,
     _xgboost,
 )
 from sklearn_interpret._model.formulas.trees.tree_model import Reader, TreeModel
@@ -79,6 +80,7 @@ _READERS: dict[ModelClass, Reader] = {
     **_lightgbm.READERS,
     **_catboost.READERS,
     **_explainable_boosting.READERS,
+    **_survival.READERS,
     ModelDifference: _read_difference,
 }
 
@@ -86,8 +88,9 @@ READABLE = (
     "scikit-learn's DecisionTree*, ExtraTree*, RandomForest*, ExtraTrees*, "
     "IsolationForest, GradientBoosting*, HistGradientBoosting*, Bagging*, Voting* and "
     "AdaBoostClassifier of such trees; XGBoost's, LightGBM's and CatBoost's "
-    "scikit-learn estimators; a Pipeline that ends in one of them, if the steps before "
-    "work column by column; a ModelDifference of sums of trees"
+    "scikit-learn estimators; scikit-survival's trees, forests and "
+    "GradientBoostingSurvivalAnalysis; a Pipeline that ends in one of them, if the "
+    "steps before work column by column; a ModelDifference of sums of trees"
 )
 
 # Relative rounding error of libraries that sum hundreds of trees in float32,

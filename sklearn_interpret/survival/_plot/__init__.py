@@ -1,0 +1,1 @@
+"""Displays of effects over time."""

@@ -1,0 +1,106 @@
+"""Effects at each time as heat maps."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_diabetes
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
+from sklearn_interpret.survival import EffectOverTimeDisplay, SurvivalModel
+from tests.survival.data import LogisticEnds
+
+TIMES = np.array([50.0, 100.0, 150.0, 200.0])
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, _ = load_diabetes(return_X_y=True, as_frame=True)
+    X = X[["bmi", "bp"]].assign(kind=np.where(X.s5 > 0, "high", "low"))
+    return X, 100 + 2e3 * X.bmi + 20 * (X.kind == "high")
+
+
+@pytest.fixture(scope="module")
+def model(table):
+    encoded = make_column_transformer(
+        (OneHotEncoder(), ["kind"]), remainder="passthrough"
+    )
+    steps = make_pipeline(encoded, LogisticEnds())
+    return SurvivalModel(steps, times=TIMES).fit(*table)
+
+
+def test_colours_are_the_partial_dependence(table, model):
+    X, _ = table
+    inspector = PartialDependence(FrozenEstimator(model)).fit(X)
+    for source in (model, inspector):
+        display = EffectOverTimeDisplay.from_estimator(
+            source, X, features=["bmi", "kind"]
+        )
+        assert display.feature_names == ["bmi", "kind"]
+        for mesh, entry in zip(display.heatmaps_, (0, 2), strict=True):
+            drawn = mesh.get_array().reshape(len(TIMES), -1)
+            assert_allclose(drawn, inspector.average_[entry], rtol=1e-12)
+        # One scale for both.
+        assert len({mesh.get_clim() for mesh in display.heatmaps_}) == 1
+    frame = display.to_frame()
+    assert frame.columns.tolist() == ["feature", "x", "time", "value"]
+    of_kind = frame[frame.feature == "kind"].pivot(
+        index="time", columns="x", values="value"
+    )
+    assert_allclose(of_kind, inspector.average_[2], rtol=1e-12)
+    assert_array_equal(of_kind.index, TIMES)
+
+
+def test_axes_and_marks(table, model):
+    X, _ = table
+    display = EffectOverTimeDisplay.from_estimator(model, X, features=["bmi", "kind"])
+    ax = display.axes_[0, 0]
+    assert ax.get_xlabel() == "bmi"
+    assert ax.get_ylabel() == "time"
+    label = display.colorbars_[0].ax.get_ylabel()
+    assert label.replace("\n", " ") == "Survival probability (partial dependence)"
+    # Below the cells, of which the lowest starts half a step before the first time.
+    assert ax.get_ylim()[0] < 25 < ax.get_ylim()[1]
+    assert display.heatmaps_[0].get_coordinates()[0, 0, 1] == 25
+    assert len(display.rug_[1].get_segments()) == 2
+    plain = EffectOverTimeDisplay.from_estimator(model, X, features="bmi", rug=False)
+    assert plain.rug_ == [None]
+    assert plain.axes_[0, 0].get_ylim()[0] == 25
+
+
+def test_centred_curves_have_a_scale_around_zero(table, model):
+    display = EffectOverTimeDisplay.from_estimator(model, table[0], centered=True)
+    low, high = display.heatmaps_[0].get_clim()
+    assert low == -high
+    label = display.colorbars_[0].ax.get_ylabel()
+    assert "centred partial dependence" in label.replace("\n", " ")
+
+
+def test_the_most_important_features(table, model):
+    display = EffectOverTimeDisplay.from_estimator(model, table[0], max_entries=1)
+    assert [ax.get_xlabel() for ax in display.axes_.ravel() if ax] == ["bmi"]
+
+
+def test_a_single_time(table):
+    X, y = table
+    model = SurvivalModel(LogisticEnds(), times=150).fit(X[["bmi", "bp"]], y)
+    display = EffectOverTimeDisplay.from_estimator(model, X[["bmi", "bp"]])
+    assert len(display.heatmaps_) == 2
+
+
+def test_what_is_refused(table, model):
+    X, y = table
+    shown = EffectOverTimeDisplay.from_estimator
+    with pytest.raises(ValueError, match="shows a SurvivalModel at all of its times"):
+        shown(LinearRegression().fit(X[["bmi"]], y), X[["bmi"]])
+    with pytest.raises(ValueError, match="inspector of one without target"):
+        shown(model, X, target=0)
+    with pytest.raises(ValueError, match="shows single features, and no pairs"):
+        shown(model, X, features=[("bmi", "bp")])
+    inspector = AccumulatedLocalEffects(FrozenEstimator(model)).fit(X)
+    with pytest.raises(TypeError, match="shows PartialDependence"):
+        shown(inspector, X)
