@@ -57,6 +57,8 @@ class BreakDownExplanation(Explanation):
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     groups : dict, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    partial : bool, default=False
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     step_numbers : array-like of shape (n_rows, n_features), default=None
         The step, counted from 0, at which each feature was added. Features added
         together have the same number, and share the contribution of the step equally.
