@@ -31,7 +31,7 @@ from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import AdditivityWarning
+from sklearn_interpret.exceptions import AdditivityWarning, CostlyInspectionWarning
 from sklearn_interpret.explanations import Explanation
 
 # Relative rounding errors of sums of attributions, by the dtype of the predictions: far
@@ -195,11 +195,22 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
             If they do not sum to the predictions, beyond rounding: the model's
             responses are not those that were explained.
         CostlyInspectionWarning
-            If sampling is about to send more than 1e8 rows to the model.
+            If sampling is about to send more than 1e8 rows to the model, or to take
+            more than a minute by the time of its calls so far. If the call was
+            interrupted (KeyboardInterrupt): the explanation is that of the finished
+            rows, and `partial`.
         """
         rows = self._check_rows(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions, fields = self._attribute(rows)
+        if len(values) < rows.n_rows:
+            warn(
+                f"Pass the rows from {len(values)} on for the others: the call was "
+                f"interrupted, and the explanation has {len(values)} of {rows.n_rows} "
+                "rows.",
+                CostlyInspectionWarning,
+            )
+            rows, fields["partial"] = rows.sliced(slice(len(values))), True
         check_no_overflow(predictions, "predictions")
         check_no_overflow(values, "values")
         base_values = np.broadcast_to(self.base_values_, predictions.shape)
@@ -274,6 +285,8 @@ def _sum_sizes(inspector: BaseAttribution, sample: Sample) -> NDArray[np.float64
     for block in with_progress(list(blocks)):
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values = inspector._attribute(rows.sliced(block)).values
+        if len(values) < block.stop - block.start:
+            raise KeyboardInterrupt
         check_no_overflow(values, "values", block.start)
         total[:-1] += np.tensordot(weights[block], np.abs(values), axes=1)
     total[-1] = weights.sum()

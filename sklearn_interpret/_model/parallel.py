@@ -46,11 +46,14 @@ _PIECES_PER_WORKER = 4
 
 def batch_rows(row_bytes: int) -> int:
     """Number of perturbed rows of `row_bytes` bytes in one call of the model."""
+    preferred = max(_PREFERRED_BYTES // max(row_bytes, 1), _PREFERRED_ROWS)
+    return min(preferred, most_batch_rows(row_bytes))
+
+
+def most_batch_rows(row_bytes: int) -> int:
+    """Largest number of rows of `row_bytes` bytes in one call of the model."""
     # A quarter: the model makes its own copies (casts, encoded columns).
-    allowed = working_bytes() / 4
-    row_bytes = max(row_bytes, 1)
-    preferred = max(_PREFERRED_BYTES // row_bytes, _PREFERRED_ROWS)
-    return max(1, int(min(preferred, allowed // row_bytes)))
+    return max(1, int(working_bytes() / 4 // max(row_bytes, 1)))
 
 
 def rows_in_memory(row_bytes: int) -> int:

@@ -36,7 +36,7 @@ _SECONDS = 1.0
 # Calls of more seconds say so in one line.
 _LONG = 5.0
 # Calls of more seconds raise a warning, so that users can stop them early.
-_COSTLY = 60.0
+COSTLY_SECONDS = 60.0
 # Share of these times that passes before the first estimate: the first items may take
 # longer than others.
 _SHARE_OBSERVED = 0.2
@@ -51,6 +51,13 @@ def with_progress(items: Any, total: int | None = None) -> Any:
     if progress is None:
         return items
     return progress.count(items, len(items) if total is None else total)
+
+
+def said_cost() -> None:
+    """Say and warn no more that the call takes long: it is said already."""
+    progress = _current.get()
+    if progress is not None:
+        progress.say_no_more()
 
 
 def phases(number: int) -> Iterator[int]:
@@ -74,7 +81,7 @@ class _Progress:
         self._name = f"{type(estimator).__name__}.{call}"
         self._verbose = getattr(estimator, "verbose", 0)
         self._loops: list[_Loop] = []  # the outermost first
-        self._percent, self._unsaid = 0, [_LONG, _COSTLY]
+        self._percent, self._unsaid = 0, [_LONG, COSTLY_SECONDS]
         self._start = self._printed = monotonic()
         self._print("0 % done")
 
@@ -108,6 +115,10 @@ class _Progress:
             self._printed = now
             left = duration_in_words((now - self._start) * (1 - done) / done)
             self._print(f"{percent} % done, {left} left")
+
+    def say_no_more(self) -> None:
+        """Do not say that the call takes long."""
+        self._unsaid = []
 
     def end(self) -> None:
         """Report what is left, and the time that the call took."""

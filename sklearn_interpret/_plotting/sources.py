@@ -96,16 +96,16 @@ def inspector_of(
         check_predictor_is_fitted(estimator)
         _refuse_parameters(estimator, parameters, data.sample_weight)
         return estimator
-    estimator = as_predictor(FrozenEstimator(estimator))
-    check_is_predictor(estimator)
-    check_predictor_is_fitted(estimator)
+    predictor = as_predictor(FrozenEstimator(estimator))
+    check_is_predictor(predictor)
+    check_predictor_is_fitted(predictor)
     if data.X is None:
         raise ValueError(
             f"{display} inspects a predictor on rows: pass X, or a fitted inspector."
         )
     if check is not None:
-        check(estimator, data.X, parameters)
-    inspector = (kind or kinds[0])(estimator, **parameters)
+        check(unfrozen(predictor), data.X, parameters)
+    inspector = (kind or kinds[0])(predictor, **parameters)
     return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from scipy.stats import gamma, nbinom, t
 
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS, negative_binomial
+from sklearn_interpret._core.additive.gram import RoundedDesign, RoundedRows
 from sklearn_interpret._core.additive.inference import overdispersion_test
+from sklearn_interpret._core.additive.smoothing import NormalEquations, PenalisedFit
 from sklearn_interpret._core.regression.overdispersion import DISPERSED
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.sklearn_bases import RegressorMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
 
@@ -323,6 +326,46 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         """
         _, _, errors = self._effects(X, covariances=[self._inverse_information])
         return errors[0] ** 2
+
+    def _design(self, X: Any) -> NDArray[np.float64]:
+        """Values of the intercept and all coordinates of terms, (n_samples, p)."""
+        rows = self._check_rows(X, reset=False)
+        blocks = [np.ones((rows.n_rows, 1))]
+        for term in self._terms:
+            columns = term.read(rows, self.handle_unknown, self.extrapolation)
+            blocks.append(term.term.evaluate(columns))
+        return np.hstack(blocks)
+
+    def _target_projection(
+        self, X: Any, weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The map from normal targets to coefficients: (p, n_samples).
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows of `fit`; a ValueError if some have values that `fit` did not see.
+        weights : ndarray of shape (n_samples,)
+            Their weights.
+        """
+        all_rows = self._check_rows(X, reset=False)
+        sample = Sample.of_positive_weight(all_rows, None, weights)
+        rows, weights = sample.rows, sample.weights
+        coded = [term.code(rows) for term in self._terms]
+        histograms = [coded_term.histogram(weights) for coded_term in coded]
+        terms, bins = [term.term for term in self._terms], [c.bins for c in coded]
+        design = RoundedDesign(terms, bins, histograms)
+        functions = RoundedRows(design, coded, rows.n_rows).coordinates
+        # The least squares problem of the fit; its own targets do not matter.
+        sums = weights * functions.T
+        products, total = sums @ functions, float(weights.sum())
+        equations = NormalEquations(
+            products, products[0], total, total, design.penalties, None
+        )
+        penalised_fit = PenalisedFit(equations, np.log(self.smoothing_))
+        projection = np.zeros((len(sums), all_rows.n_rows))
+        projection[:, sample.index] = penalised_fit.solve(sums)
+        return projection
 
     def predict_interval(
         self, X: Any, alpha: float = 0.05

@@ -22,7 +22,7 @@ from sklearn_interpret._core.additive.bases import (
     LineBasis,
     SplineBasis,
 )
-from sklearn_interpret._core.additive.gram import MOST_VALUES, Bins
+from sklearn_interpret._core.additive.gram import MOST_VALUES, Bins, CodedTerm
 from sklearn_interpret._core.additive.pairs import Groups
 from sklearn_interpret._core.additive.terms import (
     Term,
@@ -389,6 +389,21 @@ class FittedTerm:
                 )
         return self.term.evaluate(columns[::-1] if self.kind == "by" else columns)
 
+    def code(self, rows: Rows) -> CodedTerm:
+        """The columns of rows of `fit`, with bins as `fit` had them for all its rows.
+
+        A ValueError names a value that is not of these rows.
+        """
+        values = self.read(rows, "error", "linear")
+        bins = [
+            _make_bins(basis, column, _distinct_if_few(x))
+            for column, basis, x in zip(
+                self.columns, self.term.bases, values, strict=True
+            )
+            if not isinstance(basis, LineBasis)
+        ]
+        return CodedTerm(bins, values)
+
     def with_centred_term(
         self, term: Term, extents: list[NDArray[np.float64]]
     ) -> FittedTerm:
@@ -713,11 +728,8 @@ class TermReader:
             bases.append(
                 self._make_basis(columns[-1], summary, kind, n_splines, sample)
             )
-            distinct = summary.distinct
-            if summary.labels is not None:
-                distinct = np.arange(float(len(summary.labels)))
             if kind != "linear":
-                bins.append(Bins(bases[-1], distinct))
+                bins.append(_make_bins(bases[-1], columns[-1], summary.distinct))
         j = entry[0]
         if len(entry) == 2:
             has_first, has_second = (
@@ -836,6 +848,17 @@ class TermReader:
             values, weights = sample.values_of(column.position)
             return np.unique(weighted_quantile(values, shares, weights))
         return low + (high - low) * shares
+
+
+def _make_bins(
+    basis: SplineBasis | LevelBasis,
+    column: Column,
+    distinct: NDArray[np.float64] | None,
+) -> Bins:
+    """Bins of a column: of each level, of each of few distinct numbers, or of many."""
+    if column.labels is not None:
+        distinct = np.arange(float(len(column.labels)))
+    return Bins(basis, distinct)
 
 
 def _shares_below_breaks(n_splines: int) -> NDArray[np.float64]:

@@ -212,7 +212,8 @@ def _row_numbers(response: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.column_stack(nearest_rows(response))
     if hasattr(response, "to_frame") and not hasattr(response, "values"):
         response = response.to_frame().select_dtypes("number")
-    return np.asarray(getattr(response, "values", response))
+    values: Any = getattr(response, "values", response)
+    return values.toarray() if sparse.issparse(values) else np.asarray(values)
 
 
 def check_jobs_are_independent(estimator: Any) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from sklearn_interpret.estimator_checks._tables import days
 
@@ -67,13 +68,15 @@ def assert_same(
     Parameters
     ----------
     left, right : object
-        Arrays, vectors of any library, numbers, labels; dicts, lists, tuples and
-        dataclasses of such values.
+        Arrays, also sparse ones, vectors of any library, numbers, labels; dicts, lists,
+        tuples and dataclasses of such values.
     where : str, default="result"
         Name of the result in error messages.
     rtol, atol : float
         Tolerances for numbers: sums of the same numbers may differ by rounding.
     """
+    if issparse(left) and issparse(right):
+        left, right = left.toarray(), right.toarray()
     if is_dataclass(left):
         left, right = _as_dict(left), _as_dict(right)
     if isinstance(left, Mapping):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from sklearn_interpret.estimator_checks._tables import (
     FEW_ROWS,
@@ -17,10 +18,10 @@ from sklearn_interpret.estimator_checks._tables import (
 
 
 def check_feature_names_out(estimator: Any) -> None:
-    """`transform` is a float array with one distinct name for each column."""
+    """`transform` is a float array, perhaps sparse, with a name for each column."""
     X, of_array = numeric_table()[FEW_ROWS], fitted(estimator)
     transformed, names = of_array.transform(X), of_array.get_feature_names_out()
-    assert isinstance(transformed, np.ndarray)
+    assert isinstance(transformed, np.ndarray | sparse.csr_array)
     assert transformed.dtype.kind == "f"
     assert transformed.shape == (len(X), len(names))
     assert names.dtype == object
@@ -33,7 +34,10 @@ def check_feature_names_out(estimator: Any) -> None:
 def check_output_frames(estimator: Any) -> None:
     """`set_output` gives a pandas or polars frame with those names."""
     X, of_frame = named_table()[FEW_ROWS], fitted(estimator, named_table())
-    array = np.asarray(of_frame.transform(X))
+    array = of_frame.transform(X)
+    if sparse.issparse(array):  # scikit-learn makes no frames of these
+        return
+    array = np.asarray(array)
     names = of_frame.get_feature_names_out().tolist()
     for library in ("pandas", "polars"):
         frame = of_frame.set_output(transform=library).transform(X)

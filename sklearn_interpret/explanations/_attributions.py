@@ -82,6 +82,8 @@ class Explanation(BaseExplanation):
         Groups of features: names of groups to lists of names of features, or to dicts
         of groups within them. Each feature is in one group at most. Displays draw the
         features below their groups; `by_group` sums their values.
+    partial : bool, default=False
+        Whether the call was interrupted: the rows are the first of those asked for.
 
     Raises
     ------
@@ -143,6 +145,7 @@ class Explanation(BaseExplanation):
     approximation: str | None = field(default=None, kw_only=True)
     value_name: str = field(default="Shapley value", kw_only=True)
     groups: dict[str, Any] | None = field(default=None, kw_only=True)
+    partial: bool = field(default=False, kw_only=True)
 
     _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions", "base_values")
     _arrays_by_row: ClassVar[tuple[str, ...]] = (

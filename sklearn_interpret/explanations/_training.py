@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
+from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret.explanations._base import (
     FILLED,
@@ -27,7 +29,7 @@ class TrainingExplanation(BaseExplanation):
 
     Parameters
     ----------
-    values : array-like of shape (n_rows, n_training)
+    values : {array-like, sparse array} of shape (n_rows, n_training)
         Effect of each training row on each explained one; `value_name` names it.
     training_data : {ndarray, sparse matrix, DataFrame} of n_training rows, default=None
         The training rows; None if the values are those of groups.
@@ -88,7 +90,10 @@ class TrainingExplanation(BaseExplanation):
     _displays: ClassVar[str] = "InfluenceDisplay and InfluenceTreeDisplay"
 
     def __post_init__(self) -> None:
-        self._set("values", checked_array(self.values, "values"))
+        if sparse.issparse(self.values):
+            self._set("values", sparse.csr_array(self.values, dtype=np.float64))
+        else:
+            self._set("values", checked_array(self.values, "values"))
         if self.values.ndim != 2:
             raise ValueError(
                 f"values has the shape {self.values.shape}; (n_rows, n_training) is "
@@ -125,12 +130,12 @@ class TrainingExplanation(BaseExplanation):
 
     def __len__(self) -> int:
         """Return the number of explained rows."""
-        return len(self.values)
+        return self.values.shape[0]
 
     @property
     def mean_sizes(self) -> NDArray[np.float64]:
         """Mean absolute value of each training row over the explained rows."""
-        return np.abs(self.values).mean(axis=0)
+        return abs(self.values).mean(axis=0)
 
     def largest(self, k: int = 5) -> NDArray[np.intp]:
         """Return the training rows with the largest absolute values, for each row.
@@ -147,8 +152,22 @@ class TrainingExplanation(BaseExplanation):
         ndarray of shape (n_rows, k), int
             Positions of the training rows, the largest value first.
         """
-        sizes = self.values if self.smallest_first else -np.abs(self.values)
-        return np.argsort(sizes, axis=1, kind="stable")[:, :k]
+        return self._ranked(k)[0]
+
+    def _ranked(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Positions (n_rows, k) in the order of `largest`, and values at these."""
+        n_rows, n_training = self.values.shape
+        shape = n_rows, len(range(n_training)[:k])
+        positions, ranked = np.empty(shape, dtype=np.intp), np.empty(shape)
+        # A row needs its values, their sizes and the order of these.
+        for block in slices(n_rows, rows_in_memory(4 * 8 * n_training)):
+            values: Any = self.values[block]
+            values = values.toarray() if sparse.issparse(values) else values
+            sizes = values if self.smallest_first else -np.abs(values)
+            order = np.argsort(sizes, axis=1, kind="stable")[:, :k]
+            positions[block] = order
+            ranked[block] = np.take_along_axis(values, order, axis=1)
+        return positions, ranked
 
     def to_frame(self, k: int | None = None) -> DataFrame:
         """Return the values as a table, one line for each pair of rows.
@@ -157,7 +176,8 @@ class TrainingExplanation(BaseExplanation):
         ----------
         k : int, default=None
             Number of training rows of the largest absolute values for each explained
-            one; None means all, in their order.
+            one; None means all, in their order, of sparse values those that are
+            stored.
 
         Returns
         -------
@@ -172,17 +192,24 @@ class TrainingExplanation(BaseExplanation):
         """
         pandas = optional_library("pandas", "TrainingExplanation.to_frame")
         n_rows, n_training = self.values.shape
-        if k is None:
-            positions = np.tile(np.arange(n_training), (n_rows, 1))
+        rows: Any
+        positions: Any
+        values: Any = self.values
+        if k is not None:
+            positions, values = self._ranked(k)
+            rows = np.repeat(np.arange(n_rows), positions.shape[1])
+        elif sparse.issparse(values):
+            entries = values.tocoo()
+            rows, positions, values = entries.row, entries.col, entries.data
         else:
-            positions = self.largest(k)
+            rows, positions = np.indices(values.shape)
         names = np.empty(n_training, dtype=object)
         names[:] = self.training_names
         return pandas.DataFrame(
             {
-                "row": np.repeat(self.row_names, positions.shape[1]),
+                "row": self.row_names[rows.ravel()],
                 "training_row": names[positions.ravel()],
-                "value": np.take_along_axis(self.values, positions, axis=1).ravel(),
+                "value": values.ravel(),
             }
         ).infer_objects()
 
@@ -206,16 +233,18 @@ class TrainingExplanation(BaseExplanation):
 
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", *(f"largest {k + 1}" for k in range(SHOWN_ROWS))]
+        shown = self[:SHOWN_ROWS]
         body = [
             [
-                str(self.row_names[row]),
+                str(name),
                 *(
-                    f"{entry_text(self.training_names[k])}: "
-                    f"{entry_text(self.values[row, k])}"
-                    for k in self.largest(SHOWN_ROWS)[row]
+                    f"{entry_text(self.training_names[k])}: {entry_text(value)}"
+                    for k, value in zip(positions, values, strict=True)
                 ),
             ]
-            for row in self._shown_rows
+            for name, positions, values in zip(
+                shown.row_names, *shown._ranked(SHOWN_ROWS), strict=True
+            )
         ]
         return head, body
 
@@ -303,7 +332,7 @@ class WeightExplanation(TrainingExplanation):
 
     Parameters
     ----------
-    values : array-like of shape (n_rows, n_training)
+    values : {array-like, sparse array} of shape (n_rows, n_training)
         Weight of each training row in the prediction for each explained one.
     training_data : {ndarray, sparse matrix, DataFrame} of n_training rows, default=None
         The training rows.
@@ -366,10 +395,18 @@ class WeightExplanation(TrainingExplanation):
 
     @property
     def contributions(self) -> NDArray[np.float64]:
-        """Weights times targets: (n_rows, n_training[, n_outputs])."""
+        """Weights times targets: (n_rows, n_training[, n_outputs]).
+
+        Of sparse weights a csr_array, or a list with one for each output.
+        """
+        values: Any = self.values
+        if sparse.issparse(values):
+            columns = self.target_values.reshape(values.shape[1], -1).T
+            products: Any = [values.multiply(column).tocsr() for column in columns]
+            return products[0] if self.target_values.ndim == 1 else products
         if self.target_values.ndim == 1:
-            return self.values * self.target_values
-        return self.values[:, :, None] * self.target_values
+            return values * self.target_values
+        return values[:, :, None] * self.target_values
 
     @property
     def effective_neighbors(self) -> NDArray[np.float64]:

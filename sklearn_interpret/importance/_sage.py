@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import ceil
-from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from math import ceil, inf
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,8 +59,8 @@ _MOST_SETS = 2**12
 _MOST_WEIGHTS = 2**22
 # Most players whose coalitions, 1024 of ten, are all evaluated.
 _MOST_PLAYERS = 10
-# Sampling stops if errors are below this share of the range of values.
-_PRECISION = 0.025
+# Largest errors of values are mostly below twice the largest standard error.
+_ERRORS_OF_LARGEST = 2.0
 # Fewest pairs of orders of all rows together: errors from fewer are not reliable.
 _FEWEST_PAIRS = 20
 # Most pairs of orders of all rows together, drawn if values are nearly zero.
@@ -104,8 +104,14 @@ class SAGE(BaseImportance):
     n_permutations : int, default=None
         Number of sampled orders for each row, at least six; an odd number is made even,
         and there are more for fewer than seven rows of equal weight, or rows that
-        outweigh all others. None stops when the largest standard error is
-        below 2.5 % of the range of the values.
+        outweigh all others. None stops by `tolerance`.
+    tolerance : float, default=0.05
+        Largest error that is allowed, as a share of the range of the values: without
+        `n_permutations`, sampling stops when twice the largest standard error is below.
+    max_rows : int, default=None
+        Most rows that the model gets in `fit`, after those that `dependence` needs:
+        fewer orders are sampled if needed, and an error says how many rows can be used.
+        None is no limit.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None takes
         `subsample` of the rows of `fit`, with their weights.
@@ -232,6 +238,8 @@ class SAGE(BaseImportance):
     loss: str | Callable[..., Any] = "auto"
     method: str = "auto"
     n_permutations: int | None = None
+    tolerance: float = 0.05
+    max_rows: int | None = None
     background: Any = None
     feature_groups: dict[str, Any] | str | None = None
     within_groups: bool = False
@@ -262,6 +270,8 @@ class SAGE(BaseImportance):
         "loss": [StrOptions(_LOSSES), callable],
         "method": [StrOptions({"auto", "exact", "sampling"})],
         "n_permutations": [Interval(Integral, 4, None, closed="left"), None],
+        "tolerance": [Interval(Real, 0, None, closed="neither")],
+        "max_rows": [Interval(Integral, 1, None, closed="left"), None],
         "background": "no_validation",
     }
 
@@ -290,7 +300,10 @@ class SAGE(BaseImportance):
             game = self._make_coalition_game(sample, response, seed)
         row_loss = RowLoss(self.loss_, response)
         n_pairs = self._fewest_pairs(sample)
-        self.method_ = self._choose_method(game, n_pairs)
+        # Rows that the model may still get; it got those of the background.
+        n_got = game.rows_sent(0, 0)
+        self._n_rows_left = inf if self.max_rows is None else self.max_rows - n_got
+        self.method_ = self._choose_method(game, n_pairs, sample.rows.n_rows)
         errors, self.n_permutations_ = np.zeros(len(self.features_)), 0
         if self.method_ == "sampling":
             rng = np.random.default_rng(seed)
@@ -388,7 +401,7 @@ class SAGE(BaseImportance):
         """Whether the loss is a square: exact values then are means of products."""
         return self.loss_ in ("squared_error", "brier")
 
-    def _choose_method(self, game: _Game, n_pairs: int) -> str:
+    def _choose_method(self, game: _Game, n_pairs: int, n_rows: int) -> str:
         """The method, "exact" or "sampling"; an error if "exact" takes too long."""
         n_players = len(self.features_)
         n_coalitions = 2**n_players
@@ -404,6 +417,11 @@ class SAGE(BaseImportance):
                 f"are {n_players} and {n_coalitions}: join some by feature_groups, "
                 'or use method="sampling".'
             )
+        n_sent = game.rows_sent(n_rows, n_coalitions - 2) - game.rows_sent(0, 0)
+        if n_sent > self._n_rows_left:
+            if self.method == "exact":
+                self._refuse_rows(n_sent, n_rows)
+            return "sampling"
         is_cheap = has_components and self.method == "auto"
         # All coalitions are no more than those that sampling would evaluate for a row.
         is_no_more_work = n_coalitions - 2 <= 2 * n_pairs * (n_players - 1)
@@ -465,6 +483,9 @@ class SAGE(BaseImportance):
         gains_of_block = partial(_gains_of_orders, game, row_loss)
         hierarchy = self._hierarchy or Hierarchy.flat(n_players)
         while n_new_pairs:
+            n_new_pairs = self._affordable_pairs(game, n_rows, n_new_pairs, gains.size)
+            if not n_new_pairs:
+                break
             game.warn_of_cost(n_rows, 2 * n_new_pairs * (n_players - 1))
             orders = hierarchy.draw_orders(n_rows * n_new_pairs, rng)
             arrays = targets, orders.reshape(n_rows, n_new_pairs, n_players)
@@ -475,12 +496,38 @@ class SAGE(BaseImportance):
         self.n_permutations_ = 2 * gains.shape[1]
         return values, errors
 
+    def _affordable_pairs(
+        self, game: _Game, n_rows: int, n_pairs: int, has_some: int
+    ) -> int:
+        """Number of pairs of orders, less than asked for if `max_rows` is used up."""
+        if self._n_rows_left == inf:
+            return n_pairs
+        n_of_pair = 2 * (len(self.features_) - 1)
+        before = game.rows_sent(0, 0)
+        n_plain = game.rows_sent(n_rows, 0) - before
+        n_each = game.rows_sent(n_rows, n_of_pair) - n_plain - before
+        n_allowed = int(max(self._n_rows_left - n_plain, 0) // max(n_each, 1))
+        if n_allowed < n_pairs and not has_some:
+            self._refuse_rows(n_plain + n_pairs * n_each, n_rows)
+        n_pairs = min(n_pairs, n_allowed)
+        self._n_rows_left -= n_plain + n_pairs * n_each
+        return n_pairs
+
+    def _refuse_rows(self, n_needed: float, n_rows: int) -> NoReturn:
+        """Raise: the model would get more than `max_rows`; say what can be done."""
+        share = self._n_rows_left / n_needed
+        raise ValueError(
+            f"max_rows={self.max_rows} is less than {n_needed:.0f}, which the model "
+            f"gets at least: use {int(max(share, 0) * n_rows)} of the {n_rows} rows, a "
+            "smaller background (subsample), or fewer players (feature_groups)."
+        )
+
     def _pairs_to_draw(
         self, gains: NDArray[np.float64], values: NDArray[np.float64], error: float
     ) -> int:
         """Number of pairs of orders that are still to be drawn for each row."""
         n_rows, n_pairs, _ = gains.shape
-        allowed = _PRECISION * np.ptp([*values, 0.0])
+        allowed = self.tolerance / _ERRORS_OF_LARGEST * np.ptp([*values, 0.0])
         if self.n_permutations is not None or not error > allowed:
             return 0
         needed = n_pairs * (error / allowed) ** 2 if allowed > 0 else np.inf
@@ -508,6 +555,10 @@ class _Components:
 
     def warn_of_cost(self, n_rows: int, n_coalitions: int) -> None:
         """Nothing: the model is not called."""
+
+    def rows_sent(self, n_rows: int, n_coalitions: int) -> int:
+        """None: the model is not called."""
+        return 0
 
     def components_of(self, rows: Rows) -> NDArray[np.float64]:
         """Components, (m, n_sets, k)."""
@@ -543,6 +594,11 @@ class _Coalitions:
     def warn_of_cost(self, n_rows: int, n_coalitions: int) -> None:
         """Warn before a very large number of rows goes to the model."""
         self.game.warn_of_cost(n_rows, n_coalitions, _ADVICE)
+
+    def rows_sent(self, n_rows: int, n_coalitions: int) -> int:
+        """Rows that go to the model: the background, rows, coalitions of each."""
+        n_draws = self.game.n_draws
+        return n_draws + n_rows * (1 + n_coalitions * n_draws)
 
     def responses(
         self, rows: Rows, coalitions: NDArray[np.bool_]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import VALID_METRICS, KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import check_consistent_length
@@ -33,9 +34,19 @@ from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.training_weights.agreement import (
+    are_missed,
+    refuse_other_rows,
+    rows_to_check,
+)
+from sklearn_interpret._model.training_weights.base import TrainingData
+from sklearn_interpret._model.training_weights.readers import read_weights
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import TrainingExplanation
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 _NEIGHBORS = KNeighborsClassifier, KNeighborsRegressor
 
@@ -91,9 +102,10 @@ class DataValues(ResultsMixin, BaseInspector):
     Raises
     ------
     UnreadableModelError
-        In `fit`: another model, or neighbours with other weights.
+        In `fit`: another model, neighbours with other weights, or a frozen model of
+        other rows, as far as its predictions tell.
     ValueError
-        In `fit`: `y` missing, no more rows than neighbours, a frozen model of other
+        In `fit`: `y` missing, no more rows than neighbours, a frozen model of more
         rows, or `validation` for a forest.
 
     See Also
@@ -216,6 +228,7 @@ class DataValues(ResultsMixin, BaseInspector):
                 "sample_weight differs between rows, and models of nearest neighbours "
                 "take no weights: pass None."
             )
+        self._weights_of_fit = weights
         return Sample(rows, np.asarray(y), np.ones(rows.n_rows))
 
     def _inspect(self, sample: Sample, response: Any) -> None:
@@ -223,6 +236,8 @@ class DataValues(ResultsMixin, BaseInspector):
         steps, model = steps_and_model(self.estimator_)
         rows = transform_by_steps(steps, sample.rows.native)
         targets = _targets(model, sample.y)
+        if isinstance(self.estimator, FrozenEstimator):
+            _check_training_rows(model, as_rows(rows), targets, self._weights_of_fit)
         score = self._neighbor_scores if self.method_ == "neighbors" else _member_scores
         counts, sums, squares = np.zeros((3, sample.rows.n_rows))
         for values, is_counted in score(steps, model, rows, targets):
@@ -309,6 +324,29 @@ class DataValues(ResultsMixin, BaseInspector):
                 "standard_error": self.standard_errors_[order],
             }
         ]
+
+
+def _check_training_rows(
+    model: Any, rows: Rows, targets: NDArray[np.float64], weights: NDArray[np.float64]
+) -> None:
+    """Refuse rows that a model was not fitted on, as far as its predictions tell."""
+    checked = rows_to_check(rows)
+    predictions = model.predict(checked.native)
+    if is_classifier(model):
+        if targets.shape[1] > 1:
+            return
+        targets = (targets == np.arange(len(model.classes_))).astype(np.float64)
+        predictions = model.predict_proba(checked.native)
+    try:
+        reader = read_weights(model, TrainingData(rows, targets, weights))
+    except UnreadableModelError:  # bagging of other models
+        return
+    shares = reader.weights(checked)
+    predictions, size = predictions.reshape(len(shares), -1), shares @ np.abs(targets)
+    if are_missed(
+        model, shares @ targets, predictions, size, targets.std(axis=0)
+    ).any():
+        refuse_other_rows(model, "the rows")
 
 
 def _nearest_first(neighbors: Any, rows: Any, predicted: Any) -> NDArray[np.intp]:

@@ -1,36 +1,36 @@
 """Influence functions: a model without some of its training rows (Koh & Liang, 2017).
 
-Each row, or group of rows, is deleted by Newton steps from the optimum. They change the
-parameters, the parameters change the scores of rows, and the scores their losses.
+The scores of rows change without each training row, or group of rows, and their losses
+with the scores. Of linear models and networks, Newton steps from the optimum change the
+parameters; of trees, the values of leaves change to first order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import field, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.influence.networks import minimise_objective
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients import objectives
-from sklearn_interpret._model.parallel import run, slices, working_bytes
-from sklearn_interpret._model.progress import shows_progress, with_progress
-from sklearn_interpret._model.responses.predictors import (
-    is_classifier,
-    weight_parameter,
+from sklearn_interpret._model.leave_out.parametric_changes import (
+    read_parametric_changes,
 )
+from sklearn_interpret._model.leave_out.tree_changes import read_tree_changes
+from sklearn_interpret._model.parallel import run, slices
+from sklearn_interpret._model.progress import progress_of, shows_progress, with_progress
 from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret._model.training_weights.tree_scores import is_tree_model
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import (
@@ -40,26 +40,10 @@ from sklearn_interpret.influence._groups import (
 )
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.gradients.objectives import Objective
-    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret._model.leave_out.score_changes import ScoreChanges
 
-# Newton steps end when a step is below this share of the change so far. Chosen by hand:
-# what remains is far below the differences between influential rows.
-_PRECISION = 0.02
-# Parameters of the refits of `check`, where the model has them.
-_PRECISE_FIT = {"tol": 1e-8, "max_iter": 100_000}
-# Most changes of scores in a block of rows (32 MB), and in a chunk that fits the cache.
-_BLOCK_SIZE = 2**22
+# Most changes of scores in a chunk that fits the cache, chosen by hand.
 _CACHED_SIZE = 2**15
-
-
-class _Deletions(NamedTuple):
-    """The optimum of a model, and changes of parameters without each row or group."""
-
-    distance: float  # of the fitted parameters from the optimum
-    parameters: NDArray[np.float64]  # (n_parameters,)
-    weights: NDArray[np.float64]  # of the rows
-    changes: NDArray[np.float64]  # of the parameters, (n_deletions, n_parameters)
 
 
 @estimator_dataclass
@@ -67,21 +51,23 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     r"""Changes without each training row, found without fitting again.
 
     Parameters of the model without a row come from Newton steps that begin at those of
-    the model with it. The influence of the row on another is by how much the loss of
-    that one rises: positive values say that it hurts to leave the training row out.
+    the model with it; trees keep their splits, and the values of their leaves change.
+    The influence of the row on another is by how much the loss of that one rises:
+    positive values say that it hurts to leave the training row out.
 
     Parameters
     ----------
     estimator : estimator
         A linear, logistic or generalized linear model, a HuberRegressor, a LinearSVC or
-        a multi-layer perceptron, alone or at the end of a pipeline; a clone of it is
-        fitted. Pass a fitted one as ``FrozenEstimator(model)``, and to `fit` the rows
-        that it was trained on. Steps before the model stay as they are when a row is
-        left out.
+        a multi-layer perceptron; a tree, a forest or bagged trees; gradient boosting of
+        scikit-learn (both kinds), XGBoost or LightGBM with the squared error or the log
+        loss. It stands alone or at the end of a pipeline; a clone of it is fitted. Pass
+        a fitted one as ``FrozenEstimator(model)``, and to `fit` the rows that it was
+        trained on. Steps before the model stay as they are when a row is left out.
     damping : float, default=0.0
         Keeps parameters near those of all rows: half of it, times the squared
         distance from these, is added to the objective of the rows that are left, in
-        which squared errors and deviances count by half.
+        which squared errors and deviances count by half. Zero for trees.
     scaling : {"sum", "mean"}, default="sum"
         "sum" gives the change itself. "mean" divides it by the row's share of the
         weight of all rows, which multiplies it by the number of rows where all weigh
@@ -101,10 +87,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         The fitted model.
     parameter_changes_ : ndarray of shape (n_samples, n_parameters)
         By how much the parameters change without each row: weights (inputs by outputs)
-        before intercepts, layer by layer.
+        before intercepts, layer by layer. Trees have none.
     self_influence_ : ndarray of shape (n_samples,)
         Influence of each row on itself: by how much its own loss rises without it. Of
-        a group, the weighted mean over its rows.
+        a group, the weighted mean over its rows. Computed on first access; of trees,
+        this takes as long as to explain all training rows.
     group_labels_ : ndarray of shape (n_groups,) or None
         Labels of the groups, in the order of the results; None without `groups`.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
@@ -113,10 +100,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     Raises
     ------
     UnreadableModelError
-        In `fit`: the objective of the model is not known, or not smooth.
+        In `fit`: the objective of the model is not known, or not smooth; the rows do
+        not give the values of the leaves of frozen trees, which were fitted on others.
     ValueError
         In `fit`: `y` missing, also for a frozen model; a network whose matrix is not
-        positive definite without a larger `damping`.
+        positive definite without a larger `damping`; a `damping` of trees.
 
     Warns
     -----
@@ -180,6 +168,25 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     factorised; beyond that one step is solved by conjugate gradients, which takes
     minutes.
 
+    Trees keep their splits. Their scores F (the raw scores of boosting; otherwise
+    predictions and probabilities) are functions of the weights w of the training rows,
+    and change by :math:`-w_i \, \partial F / \partial w_i` without row i, to first
+    order; without a group, by the sum over its rows. The leaves of a forest have means:
+    that of a leaf changes by minus the row's share of its weight, times what the target
+    is above the mean. A leaf of one row, or of equal targets, does not change at all:
+    forests need a larger ``min_samples_leaf``. A leaf of boosted trees has a Newton
+    step from the scores before it, which depend on the row through all earlier leaves
+    (LeafInfluence, Sharchilev and others, 2018). The first order is inaccurate where a
+    row makes up much of a leaf. The start of boosting is a function of the weights,
+    too; the rows drawn for each tree stay as in `fit`, which needs an integer
+    ``random_state`` of boosting. New splits, which a fit without the row may have, are
+    left out.
+
+    The loss of boosted classes is the log loss. That of classes by means of leaves is
+    the squared error of the probabilities (the Brier score: half the sum over two
+    classes, the sum over more), which gini trees minimise: pure leaves have an infinite
+    log loss.
+
     All rows together take n_samples x n_parameters numbers. Sparse rows are made dense.
 
     Directions that no row determines (columns that say the same, say) stay as they are.
@@ -189,6 +196,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     Koh, P. W. & Liang, P. (2017). Understanding black-box predictions via influence
     functions. Proceedings of the 34th International Conference on Machine Learning.
     https://doi.org/10.48550/arXiv.1703.04730
+
+    Sharchilev, B., Ustinovskiy, Y., Serdyukov, P. & de Rijke, M. (2018). Finding
+    influential training samples for gradient boosted decision trees. Proceedings of the
+    35th International Conference on Machine Learning.
+    https://doi.org/10.48550/arXiv.1802.06640
 
     Pregibon, D. (1981). Logistic regression diagnostics. The Annals of Statistics 9(4).
     https://doi.org/10.1214/aos/1176345513
@@ -218,11 +230,10 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     n_jobs: int | None = None
     verbose: int | None = None
 
-    parameter_changes_: NDArray[np.float64] = field(init=False)
-    self_influence_: NDArray[np.float64] = field(init=False)
     group_labels_: NDArray[Any] | None = field(init=False)
 
     _for_any_model = "DeletionDiagnostics takes any model."
+    _caches = ("_own_influence",)
 
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
@@ -235,8 +246,9 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     _weights_count_rows = _refits = True
 
     def _make_response(self) -> Any:
-        self._objective = objectives.read_objective(self.estimator_)
-        objectives.warn_of_balanced_classes(self._objective.model)
+        objectives.warn_of_balanced_classes(
+            objectives.best_steps_and_model(self.estimator_)[1]
+        )
         return make_response(self.estimator_, "auto", None)
 
     def _choose_sample(
@@ -248,101 +260,78 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                 "None: the losses of the training rows depend on it, also where the "
                 "model is a FrozenEstimator."
             )
-        sample = super()._choose_sample(rows, y, weights)
-        self.group_labels_, self._group_of_row = None, np.arange(sample.rows.n_rows)
-        if self.groups is not None:
-            self.group_labels_, self._group_of_row = read_groups(
-                self.groups, rows.n_rows, sample.index
-            )
-        return sample
+        # Rows of weight zero, too, are among those that samples are drawn from.
+        return Sample(rows, np.asarray(y), weights)
 
     def _inspect(self, sample: Sample, response: Any) -> None:
         # The model checks the rows itself.
         response(sample.rows.native)
+        training = sample
+        sample = Sample.of_positive_weight(training.rows, training.y, training.weights)
         self._response, self._sample = response, sample
-        self._targets = self._objective.targets(sample.y)
-        self._inputs = self._objective.activations(sample.rows.native)[0]
-        model = self._objective.model
-        self._value_and_gradient: Callable[..., Any] | None = None
-        if hasattr(model, "coefs_"):
-            deletions = self._network_deletions(sample)
-        else:
-            deletions = self._score_deletions(sample)
-        objectives.check_is_optimum(self.estimator_, model, deletions.distance)
-        self._parameters = deletions.parameters
-        self.parameter_changes_ = deletions.changes
-        weights = np.bincount(self._group_of_row, deletions.weights)
-        shares = weights / deletions.weights.sum()
-        self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
-        loss_changes = sample.weights * self._own_loss_changes()
-        sums = np.bincount(self._group_of_row, loss_changes)
-        means = sums / np.bincount(self._group_of_row, sample.weights)
-        self._loss_scales = self._objective.loss_scale * self._scales
-        self.self_influence_ = self._loss_scales * means
-
-    def _score_deletions(self, sample: Sample) -> _Deletions:
-        """Deletions from a model of linear scores."""
-        model = objectives.score_model_at_optimum(
-            self.estimator_, sample.rows.native, sample.y, sample.weights
-        )
-        # d parameters of each of k outputs.
-        d, k = len(model.parameters), self._objective.score_function.n_outputs
-        # The scale of the residuals is fitted with the scores, but is no parameter.
-        fitted = model.parameters.copy()
-        fitted[:, :k] = self._objective.score_function.parameters.reshape(-1, k)[:d]
-        distance = model.distance(fitted)
-        if self.damping:
-            model = replace(model, damping=self.damping)
-        parameters_without, converged = model.without(self._deleted_rows(), _PRECISION)
-        objectives.check_converged(self._objective.model, converged)
-        # The last parameter is the intercept: it is zero if the model has none.
-        n_deletions = len(parameters_without)
-        parameters = np.zeros((self._inputs.shape[1] + 1, k))
-        parameters[:d] = model.parameters[:, :k]
-        changes = np.zeros((n_deletions, *parameters.shape))
-        changes[:, :d] = parameters_without[..., :k] - model.parameters[:, :k]
-        changes = changes.reshape(n_deletions, -1)
-        return _Deletions(distance, parameters.ravel(), model.weights, changes)
-
-    def _network_deletions(self, sample: Sample) -> _Deletions:
-        """Deletions from a neural network."""
-        distance, model = objectives.network_model(
-            self.estimator_, sample.rows.native, sample.y, sample.weights, self.damping
-        )
-        self._value_and_gradient = model.value_and_gradient
-        changes = model.changes_without(self._deleted_rows())
-        return _Deletions(distance, model.parameters, model.weights, changes)
-
-    def _deleted_rows(self) -> Any:
-        """Positions of the rows that each deletion removes together."""
-        if self.groups is None:
-            return self._group_of_row[:, None]
-        order = np.argsort(self._group_of_row, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self._group_of_row))[:-1])
-
-    def _own_loss_changes(self) -> NDArray[np.float64]:
-        """Change of the loss of each row if this row, or its group, is deleted."""
-        score_function, loss = self._objective.score_function, self._objective.loss
-        changes = self.parameter_changes_
+        self.group_labels_, deletion_of_row = None, np.arange(sample.rows.n_rows)
         if self.groups is not None:
-            changes = changes[self._group_of_row]
-        scores = score_function.scores_by_row(self._inputs, self._parameters + changes)
-        before = loss.values(self._targets, self._scores(self._inputs))
-        return loss.values(self._targets, scores) - before
+            self.group_labels_, deletion_of_row = read_groups(
+                self.groups, training.rows.n_rows, sample.index
+            )
+        self._changes = self._read_changes(training, sample, deletion_of_row)
+        self._scored = self._changes.scored_model
+        self._targets = self._scored.targets(sample.y)
+        weights = np.bincount(deletion_of_row, self._changes.weights)
+        shares = weights / weights.sum()
+        scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
+        self._scales, self._loss_scales = scales, self._scored.loss_scale * scales
+        self._own_influence: NDArray[np.float64] | None = None
 
-    def _scores(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores (n_rows, k) of the model of all rows."""
-        score_function = self._objective.score_function
-        return score_function.scores_at(inputs, self._parameters[None])[:, 0]
+    def _read_changes(
+        self, training: Sample, sample: Sample, deletion_of_row: NDArray[np.intp]
+    ) -> ScoreChanges:
+        """Changes of scores without each row, or group, of positive weight."""
+        _, model = objectives.best_steps_and_model(self.estimator_)
+        if is_tree_model(model):
+            if self.damping:
+                raise ValueError(
+                    f"damping={self.damping!r}: the {type(model).__name__} has no "
+                    "parameters to keep, only 0 is accepted."
+                )
+            return read_tree_changes(self.estimator_, training, sample, deletion_of_row)
+        changes = read_parametric_changes(
+            self.estimator_, sample, deletion_of_row, self.damping
+        )
+        objectives.check_is_optimum(self.estimator_, model, changes.distance)
+        return changes
+
+    @property
+    def parameter_changes_(self) -> NDArray[np.float64]:
+        """Changes of the parameters without each row: (n_deletions, n_parameters)."""
+        check_is_fitted(self)
+        return self._changes.parameter_changes
+
+    @property
+    def self_influence_(self) -> NDArray[np.float64]:
+        """Increase of each row's own loss without it: (n_deletions,)."""
+        check_is_fitted(self)
+        if self._own_influence is None:
+            changes, weights = self._changes, self._sample.weights
+            with progress_of(self, "self_influence_"):
+                scores = changes.scores(changes.inputs)
+                after = self._scored.loss.values(
+                    self._targets, scores + changes.own_changes()
+                )
+            after -= self._scored.loss.values(self._targets, scores)
+            sums = np.bincount(changes.deletion_of_row, weights * after)
+            means = sums / np.bincount(changes.deletion_of_row, weights)
+            self._own_influence = self._loss_scales * means
+        return self._own_influence
 
     def _loss_changes(
         self,
-        inputs: NDArray[np.float64],
+        inputs: NDArray[Any],
         targets: NDArray[np.float64],
-        changes: NDArray[np.float64],
+        deletions: NDArray[np.intp],
     ) -> NDArray[np.float64]:
-        """Changes of rows' losses by changes of the parameters, (n_rows, n_changes)."""
-        loss, scores = self._objective.loss, self._scores(inputs)
+        """Changes of rows' losses without deletions' rows, (n_rows, n_deletions)."""
+        loss, scores = self._scored.loss, self._changes.scores(inputs)
         with np.errstate(invalid="ignore", divide="ignore"):
             before = loss.values(targets, scores)
         undefined = np.flatnonzero(~np.isfinite(before))
@@ -350,16 +339,14 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             row = undefined[0]
             raise ValueError(
                 f"y holds {targets[row].tolist()} for row {row}, for which the "
-                f"loss of the {type(self._objective.model).__name__} is not defined."
+                f"loss of the {type(self._scored.model).__name__} is not defined."
             )
         slopes = loss.slopes(targets, scores)[:, None]
         half_curvatures = loss.curvatures(targets, scores) / 2
-        loss_changes = np.empty((len(inputs), len(changes)))
-        score_changes_of = self._objective.score_function.score_changes(
-            self._parameters, changes
-        )
-        for block in with_progress(list(self._blocks(len(inputs), len(changes)))):
-            score_changes = score_changes_of(inputs[block])  # (n_rows, n_changes, k)
+        loss_changes = np.empty((len(inputs), len(deletions)))
+        blocks = self._changes.row_blocks(len(inputs), len(deletions))
+        for block in with_progress(list(blocks)):
+            score_changes = self._changes.changes(inputs[block], deletions)
             chunk_rows = max(1, _CACHED_SIZE // score_changes[0].size)
             for chunk in slices(len(score_changes), chunk_rows):
                 steps = score_changes[chunk]
@@ -378,13 +365,6 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                 )
                 loss_changes[position, change] = after - before[position]
         return loss_changes
-
-    def _blocks(self, length: int, n_others: int) -> Iterator[slice]:
-        """Slices of rows, or changes, whose scores for all others fit in memory."""
-        # 64 bytes a number: eight floats, for temporary arrays of the same size.
-        block_size = min(_BLOCK_SIZE, int(working_bytes() / 64))
-        row_size = n_others * self._objective.score_function.width
-        return slices(length, max(1, block_size // row_size))
 
     @empty_for_no_rows
     @shows_progress
@@ -405,13 +385,13 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         """
         rows = self._check_rows(X, reset=False)
         predictions = self._response(rows.native)
-        inputs, objective = self._objective.activations(rows.native)[0], self._objective
+        inputs, scored = self._changes.inputs_of(rows.native), self._scored
         if y is None:
-            y = objective.predictions(self._scores(inputs))
+            y = scored.predictions(self._changes.scores(inputs))
         else:
             check_consistent_length(rows.native, y)
         values = self._loss_changes(
-            inputs, objective.targets(np.asarray(y)), self.parameter_changes_
+            inputs, scored.targets(np.asarray(y)), np.arange(self._changes.n_deletions)
         )
         if np.any(self._loss_scales != 1):
             values *= self._loss_scales
@@ -490,24 +470,24 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         """
         rows = self._check_rows(X, reset=False)
         self._response(rows.native)  # the model's own checks
-        objective, changes = self._objective, self.parameter_changes_
-        inputs = objective.activations(rows.native)[0]
+        scored, changes = self._scored, self._changes
+        inputs = changes.inputs_of(rows.native)
+        scores = changes.scores(inputs)[:, None]
 
-        def values_at(parameters: NDArray[np.float64]) -> list[float]:
-            scores = objective.score_function.scores_at(inputs, parameters)
-            if objective.has_probabilities:
-                predictions = objective.probabilities(scores)
+        def values_at(scores: NDArray[np.float64]) -> list[float]:
+            if scored.has_probabilities:
+                predictions = scored.probabilities(scores)
             else:
-                predictions = objective.predictions(scores)
+                predictions = scored.predictions(scores)
             return [
                 _finite_number(functional(y, predictions[:, i]))
-                for i in range(len(parameters))
+                for i in range(scores.shape[1])
             ]
 
-        (before,) = values_at(self._parameters[None])
-        after = np.empty(len(changes))
-        for block in with_progress(list(self._blocks(len(changes), len(inputs)))):
-            after[block] = values_at(self._parameters + changes[block])
+        (before,) = values_at(scores)
+        after = np.empty(changes.n_deletions)
+        for block in with_progress(list(changes.deletion_blocks(len(inputs)))):
+            after[block] = values_at(scores + changes.changes(inputs, block))
         return (after - before) * self._scales
 
     @shows_progress
@@ -530,28 +510,20 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         -----
         The last step of a pipeline is fitted, which counts balanced classes anew; a
         network from its weights at the minimum, by L-BFGS, and compared with one that
-        is so fitted to all rows.
+        is so fitted to all rows. Trees are fitted with their own ``random_state`` and
+        find new splits: the correlation is low where these matter more than the values
+        of leaves, or where a forest draws other rows.
         """
         check_is_fitted(self)
         if not (isinstance(k, Integral) and k >= 1):
             raise ValueError(f"k={k!r}; a positive integer is accepted.")
         most_influential = np.argsort(-np.abs(self.self_influence_), kind="stable")[:k]
-        changes = self.parameter_changes_[most_influential]
-        estimated = self._loss_changes(self._inputs, self._targets, changes)
-        masks = [np.ones(len(self._group_of_row), dtype=bool)]
-        masks += [self._group_of_row != group for group in most_influential]
-        refit_losses = partial(
-            _losses_after_refit,
-            self._objective,
-            self._value_and_gradient,
-            self._parameters,
-            self._inputs,
-            self._targets,
-            self._sample.y,
-            self._sample.weights,
-        )
-        tasks = [(mask,) for mask in masks]
-        before, *after = run(refit_losses, tasks, n_jobs=self.n_jobs)
+        changes, sample = self._changes, self._sample
+        estimated = self._loss_changes(changes.inputs, self._targets, most_influential)
+        masks = [np.ones(sample.rows.n_rows, dtype=bool)]
+        masks += [changes.deletion_of_row != group for group in most_influential]
+        tasks = [(mask, sample.y, sample.weights) for mask in masks]
+        before, *after = run(changes.losses_after_refit, tasks, n_jobs=self.n_jobs)
         refitted = (np.array(after) - before).T
         with np.errstate(invalid="ignore", divide="ignore"):
             return float(np.corrcoef(estimated.ravel(), refitted.ravel())[0, 1])
@@ -583,43 +555,3 @@ def _finite_number(value: Any) -> float:
     if number.ndim == 0 and number.dtype.kind in "biuf" and np.isfinite(number):
         return float(number)
     raise ValueError(f"functional returned {value!r}; a finite number is needed.")
-
-
-def _losses_after_refit(
-    objective: Objective,
-    value_and_gradient: Callable[..., Any] | None,
-    parameters: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    y: Any,
-    weights: NDArray[np.float64],
-    mask: NDArray[np.bool_],
-) -> NDArray[np.float64]:
-    """Losses of all rows, (n_rows,), by a model that is fitted to the rows of a mask.
-
-    A network, which has a `value_and_gradient`, descends from its parameters.
-    """
-    model: Any = objective.model
-    if is_classifier(model):
-        lost_classes = np.setdiff1d(y, y[mask])
-        if len(lost_classes):
-            raise ValueError(
-                f"Without row {np.flatnonzero(~mask)[0]} there is none of the class "
-                f"{lost_classes.tolist()[0]!r}: the model can't be fitted again."
-            )
-    if value_and_gradient is not None:
-        parameters = minimise_objective(value_and_gradient, parameters, weights * mask)
-        scores = objective.score_function.scores_at(inputs, parameters[None])[:, 0]
-        return objective.loss.values(targets, scores)
-    refit = clone(model)
-    accepted = refit.get_params(deep=False)
-    refit.set_params(
-        **{name: _PRECISE_FIT[name] for name in _PRECISE_FIT if name in accepted}
-    )
-    params = {}
-    if np.ptp(weights) > 0:
-        params = {str(weight_parameter(refit)): weights[mask]}
-    refit.fit(inputs[mask], y[mask], **params)
-    return objective.loss.values(
-        targets, objectives.read_objective(refit).activations(inputs)[-1]
-    )

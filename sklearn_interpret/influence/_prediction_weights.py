@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
@@ -22,15 +24,24 @@ from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.leave_out.training import transform_by_steps
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices
 from sklearn_interpret._model.progress import progress_of, shows_progress
-from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.responses.predictors import (
+    is_classifier,
+    weight_parameter,
+)
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
     make_response,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows, target_numbers
+from sklearn_interpret._model.training_weights.agreement import (
+    are_missed,
+    refuse_other_rows,
+    rows_to_check,
+)
 from sklearn_interpret._model.training_weights.base import TrainingData
 from sklearn_interpret._model.training_weights.readers import read_weights
 from sklearn_interpret.base import BaseInspector
@@ -43,13 +54,10 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.training_weights.base import TrainingWeights
 
-# Rows of `fit` on which weighted sums are compared with predictions.
-_CHECKED_ROWS = 50
-# Largest differences: in standard deviations of the targets, which iterative solvers
-# leave, and relative to the numbers summed, for single precision.
-_OF_DEVIATION, _OF_SIZE = 1e-3, 1e-6
 # Rounding errors of sums of weights.
 _ROUNDING = 1e-9
+# Bytes for each weight in the choice of the largest: sizes, two copies, counts, masks.
+_BYTES_OF_LARGEST = 4 * 8 + 4
 
 
 @lazy_transformer
@@ -60,21 +68,25 @@ class PredictionWeights(
     r"""Predictions as weighted sums of the training targets.
 
     A prediction is traced to the rows that it comes from: the weight of a training row
-    times its target is its contribution, and contributions sum to the prediction. With
-    the structure of the model held fixed (the splits of its trees, say), the weight is
-    also by how much the prediction rises if the target rises by one.
+    times its target is its contribution, and contributions sum to the prediction, or to
+    what it is above the base value where training starts from one. With the structure
+    of the model held fixed (the splits of its trees, say), the weight is also by how
+    much the prediction rises if the target rises by one.
 
     Parameters
     ----------
     estimator : estimator
         A tree, a forest, bagged trees, boosting of squared errors (also of XGBoost and
         LightGBM), nearest neighbours, least squares, ridge or kernel ridge regression,
-        or a Gaussian process, alone or at the end of a pipeline; a clone of it is
-        fitted. Pass a fitted one as ``FrozenEstimator(model)``, and to `fit` the rows
-        that it was fitted on.
+        a Gaussian process, or a :class:`~sklearn_interpret.additive.GAMRegressor` of
+        normal targets, alone or at the end of a pipeline; a clone of it is fitted. Pass
+        a fitted one as ``FrozenEstimator(model)``, and to `fit` the rows that it was
+        fitted on.
     n_kept : int, default=None
         Number of training rows that keep their weights, for each explained row: those
-        with the largest, ties among them; the others get zero. None keeps all.
+        of largest size, of equal ones the first; the others get zero. `transform`, and
+        `values` of explanations, are then sparse, and memory does not grow with the
+        product of both numbers of rows. None keeps all, in dense arrays.
     response_method : str, list of str or callable, default="auto"
         The model's response: "predict" of regressors, "predict_proba" of classifiers.
     target : class label, int or dict, default=None
@@ -95,9 +107,11 @@ class PredictionWeights(
         two are computed on first access.
     effective_neighbors_ : ndarray of shape (n_training,)
         One by the sum of the squared weights in the prediction for each training row:
-        as many rows of equal weights have the same sum.
+        as many rows of equal weights have the same sum. Weights that are negative, or
+        do not sum to one, have no number of rows.
     effective_dof_ : float
-        Effective degrees of freedom: the sum of the leverages.
+        Effective degrees of freedom: the sum of the leverages. The choice of splits
+        by the targets adds to it, and is not in it.
     output_names_ : list
         Class labels, or positions, of the outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
@@ -134,12 +148,18 @@ class PredictionWeights(
     number of times that the tree's sample has the row, times its weight and that of its
     class. A forest has the mean over its trees, and nearest neighbours the shares of
     the votes. These weights are not negative and sum to one: a distribution of the
-    target given the features, whose quantiles are those of quantile regression forests
-    (Meinshausen, 2006). The leaves of trees with the criterion "absolute_error" have
-    medians, and monotonic constraints move means: neither can be read.
+    target given the features, whose quantiles are those of a quantile regression forest
+    that counts the rows of a leaf as often as its tree has drawn them (Meinshausen,
+    2006, counts each row once, also those that were not drawn). The leaves of trees
+    with the criterion "absolute_error" have medians, and monotonic constraints move
+    means: neither can be read. Nor can trees of scikit-learn < 1.8 that saw missing
+    values, some of whose leaves have other means.
 
     Weights of rows are passed to `fit` as `sample_weight`, where the model takes them.
     They are in the weights of training rows, and nowhere else.
+
+    Weights of m rows are m times n numbers, unless `n_kept` is less; the measures of
+    all training rows take the time of the weights of as many rows.
 
     References
     ----------
@@ -204,6 +224,9 @@ class PredictionWeights(
         ValueError
             Bad input.
         """
+        name = weight_parameter(self.estimator)
+        if name in params and "sample_weight" not in params:  # of a pipeline's step
+            params["sample_weight"] = params.pop(name)
         return super().fit(X, y, **params)
 
     def _choose_sample(
@@ -246,22 +269,17 @@ class PredictionWeights(
             self._target_values -= self._base_values
         self._check_sums(rows)
         self.output_names_ = response.output_names(len(self._base_values))
-        self._training_data, self._targets = rows.native, sample.y
+        # Copies: they are used later, when the caller's may have changed.
+        self._training_data, self._targets = copy_of(rows.native), np.copy(sample.y)
         self._own_weights: Any = None
 
     def _check_sums(self, rows: Rows) -> None:
         """Refuse weights that do not give predictions of the training rows."""
-        n_checked = min(_CHECKED_ROWS, rows.n_rows)
-        index = np.linspace(0, rows.n_rows - 1, n_checked).astype(np.intp)
-        checked = rows.take(index)
-        (weights,) = self._in_blocks(checked, n_checked)
+        checked = rows_to_check(rows)
+        (weights,) = self._in_blocks(checked, checked.n_rows)
         if self._is_missed(weights, self._response(checked.native)).any():
-            raise UnreadableModelError(
-                "the weights of the rows do not give the predictions of the "
-                f"{type(steps_and_model(self.estimator_)[1]).__name__}: a frozen model "
-                "needs the rows, in their order, the targets and the weights that it "
-                "was fitted on."
-            )
+            _, model = steps_and_model(self.estimator_)
+            refuse_other_rows(model, "the weights of the rows")
 
     def _is_missed(
         self, weights: NDArray[np.float64], predictions: NDArray[np.float64]
@@ -269,28 +287,38 @@ class PredictionWeights(
         """Whether predictions (m, k) are not the weighted sums."""
         targets, base = self._target_values, self._base_values
         size = np.abs(base) + np.abs(weights) @ np.abs(targets)
-        error = np.abs(base + weights @ targets - predictions)
-        allowed = _OF_DEVIATION * targets.std(axis=0) + _OF_SIZE * size
-        return (error > allowed).any(axis=1)
+        sums, (_, model) = base + weights @ targets, steps_and_model(self.estimator_)
+        return are_missed(model, sums, predictions, size, targets.std(axis=0))
 
     def _in_blocks(
-        self, rows: Rows, block_rows: int | None = None
-    ) -> Iterator[NDArray[np.float64]]:
-        """Weights of all training rows, (m, n), for blocks of rows."""
-        size = block_rows or rows_in_memory(self._weights.row_bytes + rows.row_bytes)
+        self,
+        rows: Rows,
+        block_rows: int | None = None,
+        function: Callable[..., Any] | None = None,
+        row_bytes: int = 0,
+    ) -> Iterator[Any]:
+        """Weights of all training rows, (m, n), or a function of them, for blocks.
+
+        The function needs `row_bytes` more for each row.
+        """
+        row_bytes += self._weights.row_bytes + rows.row_bytes
+        size = block_rows or rows_in_memory(row_bytes)
         steps, _ = steps_and_model(self.estimator_)
         blocks = slices(rows.n_rows, size)
-        tasks = [(steps, self._weights, rows.sliced(block)) for block in blocks]
+        tasks = [
+            (steps, self._weights, function, rows.sliced(block)) for block in blocks
+        ]
         return run(_weights_of_rows, tasks, n_jobs=self.n_jobs)
 
-    def _weights_for(self, rows: Rows) -> NDArray[np.float64]:
-        """The weights that are kept, (m, n)."""
+    def _weights_for(self, rows: Rows) -> Any:
+        """The weights, (m, n); a csr_array of those that are kept."""
+        if self.n_kept is not None:
+            largest = partial(_largest_of_rows, self.n_kept)
+            row_bytes = _BYTES_OF_LARGEST * self._n_features_out
+            blocks = self._in_blocks(rows, function=largest, row_bytes=row_bytes)
+            return sparse.vstack(list(blocks), format="csr")
         values, start = np.empty((rows.n_rows, self._n_features_out)), 0
         for weights in self._in_blocks(rows):
-            if self.n_kept is not None and self.n_kept < weights.shape[1]:
-                sizes = np.abs(weights)
-                least = np.partition(sizes, -self.n_kept, axis=1)[:, -self.n_kept, None]
-                weights[sizes < least] = 0
             values[start : start + len(weights)] = weights
             start += len(weights)
         return values
@@ -311,8 +339,8 @@ class PredictionWeights(
 
         Returns
         -------
-        ndarray of shape (n_samples, n_training)
-            Weights.
+        {ndarray, csr_array} of shape (n_samples, n_training)
+            Weights, sparse with `n_kept`.
         """
         check_is_fitted(self)
         return self._weights_for(self._check_rows(X, reset=False))
@@ -331,7 +359,7 @@ class PredictionWeights(
         -------
         WeightExplanation
             Weights of shape (n_samples, n_training), and contributions, which sum to
-            the predictions unless `n_kept` leaves some out.
+            the predictions unless `n_kept` leaves some out: weights are then sparse.
 
         Warns
         -----
@@ -341,12 +369,14 @@ class PredictionWeights(
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         predictions, values = self._response(rows.native), self._weights_for(rows)
-        missed = self._is_missed(values, predictions)
-        if self.n_kept is None and missed.any():
+        is_missed = np.zeros(len(predictions), dtype=bool)
+        if self.n_kept is None:
+            is_missed = self._is_missed(values, predictions)
+        if is_missed.any():
             warn(
                 "Fit again, to a model that stays the same: contributions do not sum "
-                f"to the predictions of {missed.sum()} of {len(missed)} rows, first "
-                f"of row {missed.argmax()}.",
+                f"to the predictions of {is_missed.sum()} of {len(is_missed)} rows, "
+                f"first of row {is_missed.argmax()}.",
                 AdditivityWarning,
             )
         base_values = np.broadcast_to(self._base_values, predictions.shape)
@@ -468,9 +498,26 @@ def _raw_targets(y: NDArray[Any], classes: Any) -> Any:
 
 
 def _weights_of_rows(
-    steps: Any, weights: TrainingWeights, rows: Rows
-) -> NDArray[np.float64]:
-    return weights.weights(as_rows(transform_by_steps(steps, rows.native)))
+    steps: Any,
+    weights: TrainingWeights,
+    function: Callable[..., Any] | None,
+    rows: Rows,
+) -> Any:
+    values = weights.weights(as_rows(transform_by_steps(steps, rows.native)))
+    return values if function is None else function(values)
+
+
+def _largest_of_rows(n_kept: int, weights: NDArray[np.float64]) -> sparse.csr_array:
+    """The weights (m, n) of largest size in each row; of equal sizes the first."""
+    n_dropped = weights.shape[1] - n_kept
+    if n_dropped > 0:
+        sizes = np.abs(weights)
+        least = np.partition(sizes, n_dropped, axis=1)[:, n_dropped, None]
+        is_larger, is_tied = sizes > least, sizes == least
+        n_tied = n_kept - is_larger.sum(axis=1, keepdims=True)
+        is_tied &= is_tied.cumsum(axis=1) <= n_tied
+        weights = np.where(is_larger | is_tied, weights, 0)
+    return sparse.csr_array(weights)
 
 
 def _quantiles(

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._model.gradients.objectives import best_steps_and_model
 from sklearn_interpret._model.responses.predictors import weight_parameter
 from sklearn_interpret._model.rows.number_format import number_text, rounded_text
+from sklearn_interpret._model.training_weights.tree_scores import is_tree_model
 from sklearn_interpret.counterfactuals import (
     CounterfactualDisplay,
     ExactCounterfactual,
@@ -255,6 +257,8 @@ def _influential_rows(inspection: Inspection) -> tuple[Table, str]:
         raise NotApplicable(
             f"Influence is shown of up to {_MOST_TRAINING_ROWS:,} rows."
         )
+    if is_tree_model(best_steps_and_model(inspection.frozen)[1]):
+        raise NotApplicable("Influence is shown of models with parameters.")
     takes_weights = weight_parameter(inspection.model) is not None
     inspector = InfluenceFunctions(inspection.frozen).fit(
         sample.rows.native,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,13 +30,16 @@ from sklearn_interpret._inspectors.attribution import (
 )
 from sklearn_interpret._inspectors.dependence import conditional_game, join_batches
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._model._sklearn_compat import StrOptions, warn
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.replacement.response_games import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
-from sklearn_interpret.exceptions import SaturatedResponseWarning
+from sklearn_interpret.exceptions import (
+    CostlyInspectionWarning,
+    SaturatedResponseWarning,
+)
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.games.hierarchies import Hierarchy
@@ -48,6 +53,16 @@ if TYPE_CHECKING:
 # Tasks per worker: several, because rows differ in cost. Chosen by hand: each task has
 # some overhead.
 _TASKS_PER_WORKER = 4
+# Seconds that a block of rows takes, whose results are kept if the call is interrupted.
+_BLOCK_SECONDS = 1.0
+# Coalitions of a stage relative to the stage before. Chosen by hand: more stages stop
+# nearer to the tolerance, but fit more surrogates.
+_STAGE_GROWTH = 1.3
+# The largest error of a row's values is below this multiple of its largest standard
+# error for nine of ten rows (93 % or more of five functions of eleven features, with
+# stops at tolerances of .05 to .2; with twice the standard error it is 82 %).
+_ERRORS_OF_LARGEST = 2.5
+TOLERANCE_CONSTRAINTS = {"tolerance": [Interval(Real, 0, None, closed="neither"), None]}
 # Advice of the warning that many rows will be sent to the model.
 _COST_ADVICE = (
     "Use fewer rows, coalitions (n_coalitions, n_permutations), rows of the background "
@@ -98,6 +113,17 @@ class Attributor(ABC):
 
     It holds all random draws, and is sent to workers.
     """
+
+    def fewest_coalitions(self, n_players: int) -> int:
+        """Fewest coalitions of a row from which it can attribute: all, if exact."""
+        return self.n_coalitions(n_players)
+
+    def within(self, n_coalitions: int, n_players: int) -> Attributor:
+        """The same with some of its coalitions, at most a number for each row.
+
+        What it evaluates for a smaller number is part of what it does for a larger.
+        """
+        return self
 
     @abstractmethod
     def n_coalitions(self, n_players: int) -> int:
@@ -219,6 +245,7 @@ class BaseCoalitional(BaseAttribution):
     A subclass creates its `Attributor` in `fit` (`_make_attributor`).
     """
 
+    max_rows: int | None = None
     link: str = "identity"
     background: Any = None
     feature_groups: dict[str, Any] | None = None
@@ -233,6 +260,7 @@ class BaseCoalitional(BaseAttribution):
 
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
+        "max_rows": [Interval(Integral, 1, None, closed="left"), None],
         "background": "no_validation",
         "link": [StrOptions(set(LINKS))],
     }
@@ -276,18 +304,21 @@ class BaseCoalitional(BaseAttribution):
         return self._game.base_values[: self._game.n_outputs]
 
     def _attribute(self, rows: Rows) -> Attributions:
-        values, predictions, fields_by_block = zip(
-            *self._run_by_block(_attribute_block, rows), strict=True
-        )
+        attribute: Callable[..., Any] = _attribute_block
+        tolerance = getattr(self, "tolerance", None)
+        if tolerance is not None:
+            attribute = partial(_attribute_to_tolerance, tolerance)
+        blocks = finished_of(self._run_by_block(attribute, rows))
+        values, predictions, fields_by_block = zip(*blocks, strict=True)
         joined_fields = {
             name: np.concatenate([fields[name] for fields in fields_by_block])
             for name in fields_by_block[0]
         }
-        joined_values, errors = join_batches(
-            np.concatenate(values),
-            joined_fields.pop("standard_errors", None),
-            self._game.n_batches,
-        )
+        all_values = np.concatenate(values)
+        errors = joined_fields.pop("standard_errors", None)
+        if tolerance is not None and errors is not None:
+            self._warn_of_errors(all_values, errors, tolerance)
+        joined_values, errors = join_batches(all_values, errors, self._game.n_batches)
         if errors is not None:
             joined_fields["standard_errors"] = errors
         joined_predictions = np.concatenate(predictions)[:, : self._game.n_outputs]
@@ -300,19 +331,23 @@ class BaseCoalitional(BaseAttribution):
     def _run_by_block(self, function: Callable[..., Any], rows: Rows) -> Iterator[Any]:
         """Results of ``function(attributor, game, block)`` for blocks of the rows."""
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
-        n_coalitions = self._attributor.n_coalitions_in_all(n_players)
+        attributor = self._affordable_attributor(rows.n_rows)
+        n_coalitions = attributor.n_coalitions_in_all(n_players)
         self._game.warn_of_cost(rows.n_rows, n_coalitions, _COST_ADVICE)
         # Of a coalition: a boolean for each player, and for each output its value and
         # two copies, as doubles.
         coalition_bytes = n_players + 3 * 8 * n_outputs
-        row_bytes = self._attributor.n_coalitions(n_players) * coalition_bytes
-        block_rows = rows_in_memory(row_bytes)
+        row_bytes = attributor.n_coalitions(n_players) * coalition_bytes
+        # Rows of a block are finished together.
+        seconds = self._game.seconds(1, n_coalitions)
+        in_time = _BLOCK_SECONDS / max(seconds, 1e-9)
+        block_rows = max(1, min(rows_in_memory(row_bytes), int(in_time)))
         n_workers = effective_n_jobs(self.n_jobs)
         if n_workers > 1:
             rows_per_task = -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers))
             block_rows = min(block_rows, rows_per_task)
         tasks = [
-            (self._attributor, self._game, rows.sliced(block))
+            (attributor, self._game, rows.sliced(block))
             for block in slices(rows.n_rows, block_rows)
         ]
         n_saturated = 0
@@ -321,6 +356,96 @@ class BaseCoalitional(BaseAttribution):
             yield result
         if n_saturated:
             _warn_saturated(f"{n_saturated} of {rows.n_rows} rows")
+
+    def _affordable_attributor(self, n_rows: int) -> Attributor:
+        """The attributor, with fewer coalitions of each row if `max_rows` is less."""
+        if self.max_rows is None:
+            return self._attributor
+        n_players, n_draws = len(self.features_), self._game.n_draws
+        fewest = self._attributor.fewest_coalitions(n_players)
+        # Each row is sent once as it is.
+        n_coalitions = (self.max_rows // n_rows - 1) // n_draws
+        if n_coalitions < fewest:
+            needed = fewest * n_draws + 1
+            allowed = max(0, (self.max_rows // n_rows - 1) // fewest)
+            raise ValueError(
+                f"max_rows={self.max_rows} allows {self.max_rows // needed} of the "
+                f"{n_rows} rows to be explained, or all of them with {allowed} rows of "
+                f"the background (subsample): each takes {fewest} coalitions x "
+                f"{n_draws} rows at least, or fewer players by feature_groups."
+            )
+        return self._attributor.within(n_coalitions, n_players)
+
+    def _warn_of_errors(
+        self, values: NDArray[np.float64], errors: NDArray[np.float64], tolerance: float
+    ) -> None:
+        """Warn of rows that have used up their coalitions above the tolerance."""
+        missed = [
+            not _is_precise(v, e, tolerance, self._game.n_outputs)
+            for v, e in zip(values, errors, strict=True)
+        ]
+        if any(missed):
+            warn(
+                f"Allow more coalitions (n_coalitions, n_permutations, max_rows): "
+                f"{sum(missed)} of {len(values)} rows have not reached "
+                f"tolerance={tolerance:g}, as their standard errors say.",
+                CostlyInspectionWarning,
+            )
+
+
+def _is_precise(
+    values: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    tolerance: float,
+    n_outputs: int,
+) -> bool:
+    """Whether errors due to coalitions are small relative to the largest value.
+
+    More coalitions do not make errors of conditional draws smaller.
+    """
+    largest_error = _ERRORS_OF_LARGEST * errors[..., :n_outputs].max(initial=0.0)
+    largest = np.abs(values[..., :n_outputs]).max(initial=0.0)
+    return bool(largest_error <= tolerance * largest)
+
+
+def finished_of(blocks: Iterator[Any]) -> list[Any]:
+    """Results until the user interrupts the call, if there are any."""
+    finished: list[Any] = []
+    try:
+        for block in blocks:
+            finished.append(block)
+    except KeyboardInterrupt:
+        if not finished:
+            raise
+    return finished
+
+
+def _attribute_to_tolerance(
+    tolerance: float, attributor: Attributor, game: ResponseGame, rows: Rows
+) -> tuple[Any, NDArray[np.bool_]]:
+    """As `_attribute_block`, each row from as few coalitions as its errors allow."""
+    n_players = len(game.players)
+    most = attributor.n_coalitions_in_all(n_players)
+    number, numbers = attributor.fewest_coalitions(n_players), []
+    while number < most:
+        numbers.append(number)
+        number = int(_STAGE_GROWTH * number) + 1
+    stages = [attributor.within(number, n_players) for number in (*numbers, most)]
+    results = []
+    for block in slices(rows.n_rows, 1):
+        row_games = game.games_of_rows(rows.sliced(block))
+        row_games.keep_values()
+        for stage in stages:
+            values, fields = stage.attribute(game, row_games)
+            errors = fields.get("standard_errors")
+            if errors is None or _is_precise(values, errors, tolerance, game.n_outputs):
+                break
+        results.append((values, fields, row_games))
+    values, fields, row_games = zip(*results, strict=True)
+    joined = {name: np.concatenate([f[name] for f in fields]) for name in fields[0]}
+    predictions = np.concatenate([games.predictions for games in row_games])
+    saturated = np.concatenate([games.saturated for games in row_games])
+    return (np.concatenate(values), predictions, joined), saturated
 
 
 def _attribute_block(

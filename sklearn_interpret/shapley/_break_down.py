@@ -57,6 +57,8 @@ class BreakDownExplanation(Explanation):
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     groups : dict, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    partial : bool, default=False
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     step_numbers : array-like of shape (n_rows, n_features), default=None
         The step, counted from 0, at which each feature was added. Features added
         together have the same number, and share the contribution of the step equally.
@@ -163,6 +165,9 @@ class BreakDown(BaseCoalitional):
     interactions : bool, default=False
         Whether a greedy order may add two features in one step, where their interaction
         is larger than both single effects.
+    max_rows : int, default=None
+        Most rows that the model gets in a call of :meth:`explain`; an error says how
+        many rows could be explained. None is no limit.
     link : {"identity", "logit"}, default="identity"
         Function of the mean responses that are attributed; "logit" maps probabilities
         to log-odds, and 0 and 1 to -36 and 36 with a warning.

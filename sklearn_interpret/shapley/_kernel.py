@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.games.coalitions import paired_design
+from sklearn_interpret._core.games.coalitions import design_within, paired_design
 from sklearn_interpret._core.games.gaussian_process import (
     EvenSurrogate,
     OddSurrogate,
@@ -32,7 +32,11 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import working_bytes
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.shapley import _base
-from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
+from sklearn_interpret.shapley._base import (
+    TOLERANCE_CONSTRAINTS,
+    AllCoalitions,
+    BaseCoalitional,
+)
 
 if TYPE_CHECKING:
     from sklearn_interpret.shapley._base import Attributor
@@ -66,6 +70,10 @@ class KernelSHAP(BaseCoalitional):
         exists, all are taken and the values are exact. "auto" is ``2 * p + 2048`` for p
         players, or the largest number from ``2 * p + 4`` on whose arrays fit into
         scikit-learn's ``working_memory`` in `fit`.
+    tolerance : float, default=None
+        Largest error of a row's values that is allowed, as a share of its largest
+        value: a row takes no more coalitions once 2.5 times its largest standard error
+        is below. A warning says how many rows do not reach it. None takes all of them.
     dependence : str, regressor, callable or None, default=None
         How absent features depend on the present ones. None takes them from the
         background as they are; other kinds give :math:`v(S) = E[f(X) | X_S = x_S]`,
@@ -76,6 +84,9 @@ class KernelSHAP(BaseCoalitional):
         ``sampler(X, columns, n_draws)`` returns `n_draws` rows for each row of X, with
         its values at the positions `columns`. "auto" takes the smallest
         `dependence_error_`.
+    max_rows : int, default=None
+        Most rows that the model gets in a call of :meth:`explain`: fewer coalitions are
+        evaluated if needed. None is no limit.
     link : {"identity", "logit"}, default="identity"
         Function of the mean responses that are attributed; "logit" maps probabilities
         to log-odds, and 0 and 1 to -36 and 36 with a warning.
@@ -230,6 +241,7 @@ class KernelSHAP(BaseCoalitional):
     """
 
     n_coalitions: int | str = "auto"
+    tolerance: float | None = None
     dependence: Any = None
 
     dependence_: Any = field(init=False)
@@ -239,6 +251,7 @@ class KernelSHAP(BaseCoalitional):
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,
         **DEPENDENCE_CONSTRAINTS,
+        **TOLERANCE_CONSTRAINTS,
         "n_coalitions": [
             Interval(Integral, 4, None, closed="left"),
             StrOptions({"auto"}),
@@ -280,9 +293,16 @@ class _PairedCoalitions(AllCoalitions):
 
     sampled = True
 
-    def __init__(self, n_coalitions: int | str, seed: int, most_bytes: int) -> None:
+    def __init__(
+        self,
+        n_coalitions: int | str,
+        seed: int,
+        most_bytes: int,
+        largest: _PairedCoalitions | None = None,
+    ) -> None:
         self._n_coalitions, self._seed = n_coalitions, seed
         self._most_bytes = most_bytes
+        self._largest = largest  # whose pairs these are part of
         self._surrogates: dict[tuple[type, int], Any] = {}  # by kind and n_players
 
     def __getstate__(self) -> dict[str, Any]:
@@ -313,7 +333,19 @@ class _PairedCoalitions(AllCoalitions):
     def _draw_design(self, n_players: int) -> NDArray[np.bool_]:
         """One coalition of each pair, (n_pairs, n_players)."""
         rng = np.random.default_rng([self._seed, n_players])
-        return paired_design(n_players, self.n_coalitions(n_players), rng)
+        n_coalitions = self.n_coalitions(n_players)
+        if self._largest is None:
+            return paired_design(n_players, n_coalitions, rng)
+        return design_within(self._largest._draw_design(n_players), n_coalitions, rng)
+
+    def fewest_coalitions(self, n_players: int) -> int:
+        """As many as identify main effects, or all."""
+        return min(2 * n_players + 4, 2**n_players)
+
+    def within(self, n_coalitions: int, n_players: int) -> _PairedCoalitions:
+        """Some of the same pairs, at most a number of coalitions for each row."""
+        number = min(n_coalitions, self.n_coalitions(n_players))
+        return type(self)(number, self._seed, self._most_bytes, self._largest or self)
 
     def coalitions(self, n_players: int) -> NDArray[np.bool_]:
         """One coalition of each pair, then the complements; or all coalitions."""

@@ -8,7 +8,7 @@ the player joins. Antithetic sampling adds the reverse of each order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,11 @@ from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import with_progress
-from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
+from sklearn_interpret.shapley._base import (
+    TOLERANCE_CONSTRAINTS,
+    Attributor,
+    BaseCoalitional,
+)
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.response_games import (
@@ -64,6 +68,10 @@ class ShapleySampling(BaseCoalitional):
         ``FrozenEstimator(model)``.
     n_permutations : int, default=50
         Number of orders, at least two. All orders are taken if there are no more.
+    tolerance : float, default=None
+        Largest error of a row's values that is allowed, as a share of its largest
+        value: a row takes no more orders once 2.5 times its largest standard error is
+        below. A warning says how many rows do not reach it. None takes all of them.
     antithetic : bool, default=True
         Whether each drawn order is followed by its reverse, which counts as a second
         one (an odd number of orders is made even): their errors often cancel.
@@ -83,6 +91,9 @@ class ShapleySampling(BaseCoalitional):
         ``sampler(X, columns, n_draws)`` returns `n_draws` rows for each row of X, with
         its values at the positions `columns`. "auto" takes the smallest
         `dependence_error_`.
+    max_rows : int, default=None
+        Most rows that the model gets in a call of :meth:`explain`: fewer orders are
+        taken if needed. None is no limit.
     link : {"identity", "logit"}, default="identity"
         Function of the mean responses that are attributed; "logit" maps probabilities
         to log-odds, and 0 and 1 to -36 and 36 with a warning.
@@ -208,6 +219,7 @@ class ShapleySampling(BaseCoalitional):
     """
 
     n_permutations: int = 50
+    tolerance: float | None = None
     antithetic: bool = True
     within_groups: bool = False
     causal_order: Sequence[Any] | None = None
@@ -221,6 +233,7 @@ class ShapleySampling(BaseCoalitional):
         **BaseCoalitional._parameter_constraints,
         **NESTING_CONSTRAINTS,
         **DEPENDENCE_CONSTRAINTS,
+        **TOLERANCE_CONSTRAINTS,
         "n_permutations": [Interval(Integral, 2, None, closed="left")],
         "antithetic": ["boolean"],
     }
@@ -257,6 +270,18 @@ class _Permutations(Attributor):
     def n_coalitions_in_all(self, n_players: int) -> int:
         """Number of coalitions of all orders."""
         return min(self.n_orders(n_players) * max(n_players - 1, 1), 2**n_players)
+
+    def fewest_coalitions(self, n_players: int) -> int:
+        """Those of two orders, or all."""
+        return min(2 * max(n_players - 1, 1), 2**n_players)
+
+    def within(self, n_coalitions: int, n_players: int) -> _Permutations:
+        """The first orders, of at most a number of coalitions for each row."""
+        n_orders = n_coalitions // max(n_players - 1, 1)
+        if n_coalitions >= 2**n_players:
+            n_orders = self.n_permutations
+        n_orders -= n_orders % 2
+        return replace(self, n_permutations=max(2, min(n_orders, self.n_permutations)))
 
     def _orders_at_once(self, n_players: int) -> int:
         """Even number of orders that are evaluated together, in whole pairs."""

@@ -31,6 +31,7 @@ from sklearn_interpret._model.formulas.trees.tree_response import explained_resp
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.shapley import _base
+from sklearn_interpret.shapley._base import TOLERANCE_CONSTRAINTS
 from sklearn_interpret.shapley._exact import MOST_PLAYERS, ExactShapley
 from sklearn_interpret.shapley._kernel import KernelSHAP
 from sklearn_interpret.shapley._linear import LinearSHAP
@@ -82,6 +83,14 @@ class ShapleyValues(BaseAttribution):
         "exact" if there are no more, "kernel" evaluates this number, and "permutation"
         takes as many permutations as it allows. None is 1024 for "auto", enough for 10
         features, and the default of the other estimators.
+    tolerance : float, default=None
+        Largest error of a row's values that is allowed, as a share of its largest
+        value: "kernel" and "permutation" evaluate no more coalitions of a row once
+        2.5 times its largest standard error is below. None evaluates all.
+    max_rows : int, default=None
+        Most rows that the model gets in a call of :meth:`explain`: fewer coalitions are
+        evaluated if needed, and an error says how many rows can be explained. None is
+        no limit. "tree" and "linear" send each row once.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
@@ -192,6 +201,8 @@ class ShapleyValues(BaseAttribution):
 
     algorithm: str = "auto"
     budget: int | None = None
+    tolerance: float | None = None
+    max_rows: int | None = None
     background: Any = None
     feature_groups: dict[str, Any] | str | None = None
     within_groups: bool = False
@@ -217,7 +228,9 @@ class ShapleyValues(BaseAttribution):
         **DEPENDENCE_CONSTRAINTS,
         "background": "no_validation",
         "algorithm": [StrOptions({"auto", *_ESTIMATORS})],
+        **TOLERANCE_CONSTRAINTS,
         "budget": [Interval(Integral, 2, None, closed="left"), None],
+        "max_rows": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def _inspect(self, sample: Sample, response: Any) -> None:
@@ -297,6 +310,10 @@ class ShapleyValues(BaseAttribution):
                 inspector.set_params(**{name: choice})
             elif choice is not None and choice is not False:
                 raise ValueError(f'algorithm="{self.algorithm_}" takes no {name}.')
+        # What is exact, or sends each row once, keeps them anyway.
+        for name in ("tolerance", "max_rows"):
+            if name in inspector.get_params(deep=False):
+                inspector.set_params(**{name: getattr(self, name)})
 
     @property
     def dependence_error_(self) -> float:

@@ -71,6 +71,8 @@ class ImageExplanation(LocalExplanation):
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     groups : dict, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    partial : bool, default=False
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity, local_predictions, selected : array-like, default=None
         As in :class:`LocalExplanation`.
     scales, conditions : array-like, default=None

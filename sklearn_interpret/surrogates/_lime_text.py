@@ -78,6 +78,8 @@ class TextExplanation(LocalExplanation):
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     groups : dict, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    partial : bool, default=False
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity, local_predictions, selected, scales : array-like, default=None
         As in :class:`LocalExplanation`.
     conditions : None, default=None

@@ -40,6 +40,8 @@ class LocalExplanation(Explanation):
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     groups : dict, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    partial : bool, default=False
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity : array-like of shape (n_rows[, n_outputs]), default=None
         Weighted R² of the surrogate on the samples around each row; NaN if the model's
         response to them is constant.

@@ -5,9 +5,11 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
-from sklearn_interpret.explanations import TrainingExplanation
+from sklearn_interpret.explanations import TrainingExplanation, WeightExplanation
+from sklearn_interpret.influence import InfluenceDisplay, InfluenceTreeDisplay
 
 VALUES = np.array([[0.5, -2.0, 1.0], [0.0, 1.0, -1.5]])
 FRAME = pd.DataFrame({"<b>": [1, 2, 3], "c": list("xyz")}, index=["p", "q", "<i>r"])
@@ -48,6 +50,63 @@ def test_parts_and_copies():
     assert_array_equal(second.predictions, [2.0])
     assert second.data.equals(FRAME[1:2])
     assert second.training_data.equals(FRAME)
+
+
+def assert_equal(left, right):
+    left = left.toarray() if sparse.issparse(left) else left
+    assert_allclose(left, right, rtol=1e-15)
+
+
+def test_sparse_values_are_like_dense_ones():
+    dense = explanation(values=VALUES * [1, 0, 1])
+    found = explanation(values=sparse.coo_array(dense.values))
+    assert isinstance(found.values, sparse.csr_array)
+    assert len(found) == 2
+    assert repr(found) == repr(dense)
+    assert found._repr_html_() == dense._repr_html_()
+    assert_array_equal(found.mean_sizes, dense.mean_sizes)
+    for k in (1, 3, 9):
+        assert_array_equal(found.largest(k), dense.largest(k))
+        assert found.to_frame(k).equals(dense.to_frame(k))
+    frame = dense.to_frame()  # all that is stored
+    assert found.to_frame().equals(frame[frame["value"] != 0].reset_index(drop=True))
+    for index in (1, slice(1), [1, 0], [False, True]):
+        part = pickle.loads(pickle.dumps(found[index]))
+        assert_equal(part.values, dense[index].values)
+        assert part.data.equals(dense[index].data)
+    assert [len(row.to_frame()) for row in found] == [2, 1]
+    assert found.to_dict()["results"][0]["value"] == 0.5
+    for row in (None, 0, -1):
+        displays = [
+            InfluenceDisplay.from_explanation(given, row=row)
+            for given in (found, dense)
+        ]
+        widths = [bar.get_width() for bar in displays[0].bars_]
+        assert widths == [bar.get_width() for bar in displays[1].bars_]
+        assert displays[0].to_frame().equals(displays[1].to_frame())
+
+
+@pytest.mark.parametrize("targets", [[3.0, 1.0, 2.0], [[3.0, 1.0], [0.0, 1.0], [2, 5]]])
+def test_sparse_weights_are_like_dense_ones(targets):
+    targets = np.array(targets)
+    predictions = VALUES @ targets
+    parts = {"target_values": targets, "base_values": 0 * predictions}
+    parts |= {"predictions": predictions, "output_names": range(predictions.ndim)}
+    dense = WeightExplanation(VALUES, FRAME, **parts)
+    found = WeightExplanation(sparse.csr_array(VALUES), FRAME, **parts)
+    assert_equal(found.effective_neighbors, dense.effective_neighbors)
+    assert_equal(found.additivity_error(), dense.additivity_error())
+    by_output, expected = found.contributions, dense.contributions
+    if targets.ndim == 1:
+        by_output, expected = [by_output], expected[:, :, None]
+    outputs = zip(by_output, np.moveaxis(expected, 2, 0), strict=True)
+    for contributions, of_output in outputs:
+        assert isinstance(contributions, sparse.csr_array)
+        assert_equal(contributions, of_output)
+    tree, of_dense = (
+        InfluenceTreeDisplay.from_explanation(given) for given in (found, dense)
+    )
+    assert tree.to_frame().equals(of_dense.to_frame())
 
 
 def test_groups_have_names_and_no_rows():

@@ -253,3 +253,25 @@ def test_displays_of_values():
     assert "InfluenceDisplay" in repr(removal)
     assert removal.ax_.get_ylabel() == "Accuracy"
     assert removal.line_.get_color() != removal.smallest_line_.get_color()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestRegressor(20, random_state=0),
+        RandomForestClassifier(20, random_state=0),
+        KNeighborsClassifier(),
+        KNeighborsRegressor(),
+    ],
+)
+def test_frozen_models_need_their_rows(model):
+    X, y = load_iris(return_X_y=True)
+    frozen = FrozenEstimator(model.fit(X, y))
+    DataValues(frozen).fit(X, y)
+    order = np.random.default_rng(0).permutation(150)
+    with pytest.raises(UnreadableModelError, match="needs the rows, in their order"):
+        DataValues(frozen).fit(X, y[order])
+    weights = np.arange(1.0, 151.0)
+    if "Forest" in type(model).__name__:
+        frozen = FrozenEstimator(model.fit(X, y, sample_weight=weights))
+        DataValues(frozen).fit(X, y, sample_weight=weights)

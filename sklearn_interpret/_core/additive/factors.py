@@ -68,8 +68,9 @@ class CholeskyFactor:
         self.log_determinant = 2 * np.log(np.diag(self._factor) * self._scales).sum()
 
     def solve(self, sums: _Array) -> _Array:
-        """Coefficients (p,) that solve the equations with `sums`."""
-        return lapack.dpotrs(self._factor, sums / self._scales)[0] / self._scales
+        """Coefficients that solve the equations with `sums`, (p,) or (p, n) both."""
+        solution, _ = lapack.dpotrs(self._factor, (sums.T / self._scales).T)
+        return (solution.T / self._scales).T
 
     @cached_property
     def inverse(self) -> _Array:
@@ -181,9 +182,10 @@ class RowsFactor:
         return self._root.T @ self._root + np.diag(self._penalties)
 
     def solve(self, sums: _Array) -> _Array:
-        """Coefficients (p,) that solve the equations with `sums`."""
-        solution = self._variances * sums - self._explained.T @ (self._explained @ sums)
-        return solution + self._intercept * (self._intercept @ sums)
+        """Coefficients that solve the equations with `sums`, (p,) or (p, n) both."""
+        solution = (self._variances * sums.T).T
+        solution -= self._explained.T @ (self._explained @ sums)
+        return solution + np.multiply.outer(self._intercept, self._intercept @ sums)
 
     def _inverse_block(self, rows: slice, columns: slice) -> _Array:
         """A block of V that begins on the diagonal."""

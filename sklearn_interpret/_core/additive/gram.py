@@ -303,7 +303,7 @@ class RoundedRows:
     def products(self, weights: _Array) -> _Array:
         """Weighted sums of products of two coordinates, a square matrix."""
         if len(self._pieces[0].codes) <= _FEW_ROWS:
-            return (weights * self._coordinates_of_rows.T) @ self._coordinates_of_rows
+            return (weights * self.coordinates.T) @ self.coordinates
         n, ends = len(self._pieces), self._ends
         sums = np.zeros((ends[-1], ends[-1]))
         for i in range(n):
@@ -315,8 +315,8 @@ class RoundedRows:
         return coordinates.T @ sums @ coordinates
 
     @cached_property
-    def _coordinates_of_rows(self) -> _Array:
-        """The design, (n_rows, n_coefficients), where it is small."""
+    def coordinates(self) -> _Array:
+        """The design, (n_rows, n_coefficients), which few rows need only."""
         values = np.hstack([piece.values() for piece in self._pieces])
         return values @ self.design.coordinates
 

@@ -185,11 +185,7 @@ class PenalisedFit:
         else:
             self._factor = RowsFactor(root, penalties)
         self.log_determinant = self._factor.log_determinant
-        coefficients = self._factor.solve(sums)
-        # One refinement: the minimum of a nearly exact fit is a small difference.
-        residuals = sums - products @ coefficients - penalties * coefficients
-        coefficients += self._factor.solve(residuals)
-        self.coefficients = coefficients
+        self.coefficients = coefficients = self.solve(sums)
         self._penalties = self.penalty_diagonals @ self.coefficients**2
         self.penalty = self._penalties.sum()
         residuals = sums - products @ coefficients - penalties * coefficients
@@ -197,6 +193,15 @@ class PenalisedFit:
         # The minimum of an exact fit is rounding, of any size.
         self.floor = _NUGGET * equations.square + 1e-100
         self.minimum = max(minimum, 0.0) + self.floor
+
+    def solve(self, sums: _Array) -> _Array:
+        """Solution for sums (p,), or for each column of sums (p, n)."""
+        products, penalties = self.equations.products, self.penalty_diagonal
+        penalties = penalties + self.ridge
+        solution = self._factor.solve(sums)
+        # One refinement: the minimum of a nearly exact fit is a small difference.
+        residuals = sums - products @ solution - (penalties * solution.T).T
+        return solution + self._factor.solve(residuals)
 
     @property
     def matrix(self) -> _Array:

@@ -135,6 +135,28 @@ def paired_design(
     return np.concatenate([np.zeros((0, n_players), dtype=bool), *blocks])
 
 
+def design_within(
+    largest: NDArray[np.bool_], n_coalitions: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """A smaller design whose pairs are pairs of a larger one, (n_pairs, n_players).
+
+    With the same state of the generator, the pairs of a smaller number are among those
+    of a larger one: their values need not be computed again.
+    """
+    n_players = largest.shape[1]
+    existing = [n_pairs_of(n_players, size) for size in range(1, n_players // 2 + 1)]
+    n_pairs = (n_coalitions - 2) // 2
+    if n_pairs >= len(largest):
+        return largest
+    counts = np.array(_numbers_of_pairs(n_players, existing, n_pairs, rng))
+    order = rng.permutation(len(largest))
+    sizes = largest[order].sum(axis=1)
+    by_size = np.argsort(sizes, kind="stable")
+    starts = np.searchsorted(sizes[by_size], sizes[by_size])
+    is_taken = np.arange(len(order)) - starts < counts[sizes[by_size] - 1]
+    return largest[np.sort(order[by_size[is_taken]])]
+
+
 def _numbers_of_pairs(
     n_players: int, existing: list[int], n_pairs: int, rng: np.random.Generator
 ) -> list[int]:

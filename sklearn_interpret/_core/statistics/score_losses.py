@@ -56,6 +56,14 @@ class HalfSquared:
         """Scores at which targets of these means are expected."""
         return means
 
+    def score_slopes(self, means: _Array) -> _Array:
+        """Slopes (..., k) of `scores`."""
+        return np.ones(means.shape)
+
+    def variance_slopes(self, means: _Array) -> _Array:
+        """Slopes (..., k) of the variance of targets, along their means."""
+        return np.zeros(means.shape)
+
     def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         return 0.5 * ((scores - targets) ** 2).sum(axis=-1)
@@ -81,6 +89,14 @@ class Logistic:
     def scores(self, means: _Array) -> _Array:
         """Scores at which targets of these means are expected."""
         return logit(means)
+
+    def score_slopes(self, means: _Array) -> _Array:
+        """Slopes (..., k) of `scores`."""
+        return 1 / (means * (1 - means))
+
+    def variance_slopes(self, means: _Array) -> _Array:
+        """Slopes (..., k) of the variance of targets, along their means."""
+        return 1 - 2 * means
 
     def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
@@ -112,6 +128,18 @@ class Softmax:
 
     reach, self_concordance = 0.03, np.inf
 
+    def scores(self, means: _Array) -> _Array:
+        """Scores at which targets of these means are expected."""
+        return np.log(means)
+
+    def score_slopes(self, means: _Array) -> _Array:
+        """Slopes (..., k) of `scores`."""
+        return 1 / means
+
+    def variance_slopes(self, means: _Array) -> _Array:
+        """Slopes (..., k) of the variance of targets, along their means."""
+        return 1 - 2 * means
+
     def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         gaps = scores - (targets * scores).sum(axis=-1, keepdims=True)
@@ -130,6 +158,24 @@ class Softmax:
         """Second derivatives, (..., k, k)."""
         shares = _softmax(scores)
         return _diagonal_matrices(shares) - shares[..., :, None] * shares[..., None, :]
+
+
+class Brier:
+    """Squared error of probabilities, summed over columns; scores are probabilities."""
+
+    reach, self_concordance = np.inf, 0.0
+
+    def values(self, targets: _Array, scores: _Array) -> _Array:
+        """Losses of rows, (...)."""
+        return ((scores - targets) ** 2).sum(axis=-1)
+
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
+        """Slopes (..., k) along the scores."""
+        return 2 * (scores - targets)
+
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
+        """Second derivatives, (..., k, k)."""
+        return _diagonal_matrices(np.full(scores.shape, 2.0))
 
 
 class SquaredHinge:
@@ -280,6 +326,8 @@ class HuberWithScale:
 
 # Losses of regressions, each score of which is the link of a mean.
 RegressionLoss = HalfSquared | Logistic | HalfTweedie
+# Losses whose slopes are means minus targets: of canonical links.
+CanonicalLoss = HalfSquared | Logistic | Softmax
 
 
 def constant_score(loss: Loss, targets: _Array, weights: _Array) -> float:

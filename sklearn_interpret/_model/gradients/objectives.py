@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from sklearn_interpret._core.influence.networks import (
 )
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
+    Brier,
     HalfHuber,
     HalfSquared,
     HalfTweedie,
@@ -121,14 +122,29 @@ class LinearLayer:
         return np.einsum("np,npk->nk", inputs, table[:, :-1]) + table[:, -1]
 
 
+class ScoreFunction(Protocol):
+    """Scores of rows, by values of hidden layers or leaves of trees."""
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores of a row."""
+
+    @property
+    def width(self) -> int:
+        """Numbers that a row takes while its scores are computed."""
+
+    def activations(self, X: Any) -> list[NDArray[Any]]:
+        """What scores are computed from, values on the way, and the scores (n, k)."""
+
+
 @dataclass(frozen=True, eq=False)
-class Objective:
-    """Losses of rows, which a model has made small, and their slopes.
+class ScoredModel:
+    """A model by its scores: their losses, and what they predict.
 
     Parameters
     ----------
-    score_function : Network or LinearLayer
-        Gives the scores of rows; its `activations` have those of hidden layers too.
+    score_function : ScoreFunction
+        Gives the scores of rows.
     loss : loss of `score_losses`
         The loss of scores.
     model : estimator
@@ -139,7 +155,7 @@ class Objective:
         Steps that make the columns of the network.
     """
 
-    score_function: Network | LinearLayer
+    score_function: ScoreFunction
     loss: Loss
     model: BaseEstimator
     classes: NDArray[Any] | None = None
@@ -187,25 +203,34 @@ class Objective:
     @property
     def has_probabilities(self) -> bool:
         """Whether scores make probabilities of classes."""
-        return isinstance(self.loss, Logistic | Softmax)
+        return isinstance(self.loss, Logistic | Softmax | Brier)
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities of classes, of scores (..., k)."""
         if isinstance(self.loss, Softmax):
             return softmax(scores, axis=-1)
-        probabilities = expit(scores)
+        is_probability = isinstance(self.loss, Brier)
+        probabilities = scores if is_probability else expit(scores)
         if scores.shape[-1] > 1:  # of each class against the rest
             return probabilities / probabilities.sum(axis=-1, keepdims=True)
-        return np.concatenate([expit(-scores), probabilities], axis=-1)
+        rest = 1 - scores if is_probability else expit(-scores)
+        return np.concatenate([rest, probabilities], axis=-1)
 
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Classes, or numbers, of scores (..., k); without an axis of one output."""
         is_single = scores.shape[-1] == 1
         if self.classes is not None:
-            winner = scores[..., 0] > 0 if is_single else scores.argmax(axis=-1)
+            threshold = 0.5 if isinstance(self.loss, Brier) else 0.0
+            winner = scores[..., 0] > threshold if is_single else scores.argmax(axis=-1)
             return self.classes[winner.astype(np.intp)]
         numbers = np.exp(scores) if isinstance(self.loss, HalfTweedie) else scores
         return numbers[..., 0] if is_single else numbers
+
+
+class Objective(ScoredModel):
+    """Losses of rows, which a model has made small, and slopes of its parameters."""
+
+    score_function: Network | LinearLayer
 
     def factors(
         self, X: Any, targets: NDArray[np.float64]
@@ -240,10 +265,7 @@ class Objective:
 
 def read_objective(estimator: BaseEstimator) -> Objective:
     """The objective of a fitted model; an UnreadableModelError says why not."""
-    model = unfrozen(estimator)
-    if computes_as(model, BaseSearchCV):
-        return read_objective(model.best_estimator_)
-    before, model = steps_and_model(model)
+    before, model = best_steps_and_model(estimator)
     loss = _loss_of(model)
     if loss is None:
         raise UnreadableModelError(
@@ -259,6 +281,22 @@ def read_objective(estimator: BaseEstimator) -> Objective:
     score_function = Network(model) if is_network else LinearLayer(model)
     classes = model.classes_ if is_classifier(model) else None
     return Objective(score_function, loss, model, classes, before)
+
+
+def best_steps_and_model(
+    estimator: BaseEstimator,
+) -> tuple[BaseEstimator | None, BaseEstimator]:
+    """Steps of a pipeline, or None, and its last one; of a search, those of the best.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A model, a pipeline, or a search over them.
+    """
+    model = unfrozen(estimator)
+    if computes_as(model, BaseSearchCV):
+        return best_steps_and_model(model.best_estimator_)
+    return steps_and_model(model)
 
 
 def _with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:

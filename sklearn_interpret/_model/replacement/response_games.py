@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +18,13 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from sklearn_interpret._model._sklearn_compat import warn
-from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.progress import with_progress
+from sklearn_interpret._model.parallel import batch_rows, most_batch_rows, slices
+from sklearn_interpret._model.progress import (
+    COSTLY_SECONDS,
+    duration_in_words,
+    said_cost,
+    with_progress,
+)
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 
@@ -31,6 +37,9 @@ _EPSILON = np.finfo(np.float64).eps
 # Rows sent to the model above which a warning is raised: at a million rows a second, as
 # small models predict, they take two minutes.
 _MANY_ROWS = 10**8
+# Seconds of the call for the background above which the model is slow: shorter ones
+# measure other programs, too.
+_SLOW_CALL = 0.2
 # Largest excess of a mean probability over [0, 1] that counts as rounding, of weighted
 # means in double precision.
 _ROUNDING = 1e-9
@@ -85,6 +94,9 @@ class ResponseGame(ABC):
     n_batches = 0
     omits_equal = True
     _draws_name = "of the background"
+    _is_announced = False
+    _seconds_per_row = 0.0
+    _calls_cost = False
 
     def __init__(
         self,
@@ -113,15 +125,28 @@ class ResponseGame(ABC):
     def games_of_rows(self, rows: Rows) -> ResponseRowGames:
         """The games of some rows that are to be explained: one game for each row."""
 
+    def seconds(self, n_rows: int, n_coalitions: int) -> float:
+        """Seconds of the model for coalitions of rows; zero if it is quick."""
+        return self._seconds_per_row * n_rows * n_coalitions * self.n_draws
+
     def warn_of_cost(self, n_rows: int, n_coalitions: int, advice: str) -> None:
-        """Warn before a very large number of rows goes to the model."""
+        """Warn before a very large number of rows goes to the model, or many minutes.
+
+        The time is announced once for all calls of a game.
+        """
         sent = n_rows * n_coalitions * self.n_draws
-        if sent > _MANY_ROWS:
-            warn(
-                f"{advice}: up to {sent} rows go to the model, {n_rows} rows x "
-                f"{n_coalitions} coalitions x {self.n_draws} {self._draws_name}.",
-                CostlyInspectionWarning,
-            )
+        seconds = self.seconds(n_rows, n_coalitions)
+        if self._is_announced or not (sent > _MANY_ROWS or seconds > COSTLY_SECONDS):
+            return
+        self._is_announced = True
+        time = duration_in_words(seconds)
+        said_cost()
+        warn(
+            f"{advice}: up to {sent} rows go to the model, {n_rows} rows x "
+            f"{n_coalitions} coalitions x {self.n_draws} {self._draws_name}, which "
+            f"takes about {time}.",
+            CostlyInspectionWarning,
+        )
 
     def columns(self, coalitions: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
@@ -154,6 +179,8 @@ class ResponseRowGames(ABC):
     saturated : ndarray of shape (n_rows,), bool
         Rows of which the link has clipped a mean response so far.
     """
+
+    _kept: dict[bytes, NDArray[np.float64]] | None = None
 
     def __init__(self, game: ResponseGame, rows: Rows) -> None:
         self._game, self.n_rows = game, rows.n_rows
@@ -222,10 +249,27 @@ class ResponseRowGames(ABC):
         for row_players, start, stop in zip(players, ends[:-1], ends[1:], strict=True):
             yield row_players, values[start:stop]
 
+    def keep_values(self) -> None:
+        """Keep the values of coalitions of a single row, for those that come again."""
+        self._kept = {}
+
     def coalition_values(
         self, index: NDArray[np.intp], coalitions: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Values (m, k) of coalitions (m, n_players), each of the row at `index`."""
+        if self._kept is None:
+            return self._new_values(index, coalitions)
+        keys = [packed.tobytes() for packed in np.packbits(coalitions, axis=1)]
+        new = [i for i, key in enumerate(keys) if key not in self._kept]
+        if new:
+            values = self._new_values(index[new], coalitions[new])
+            self._kept.update(zip((keys[i] for i in new), values, strict=True))
+        kept = [self._kept[key] for key in keys]
+        return np.array(kept).reshape(len(keys), self.responses.shape[1])
+
+    def _new_values(
+        self, index: NDArray[np.intp], coalitions: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         means = self.mean_responses(index, coalitions)
         self.saturated[index[self._game.is_clipped(means)]] = True
         return LINKS[self._game.link](means)
@@ -258,7 +302,17 @@ class CoalitionGame(ResponseGame):
     ) -> None:
         super().__init__(response, background, players, link)
         self._background_weights = weights / weights.sum()
+        start = perf_counter()
         responses = plain_responses(response, background)
+        seconds, n_others = perf_counter() - start, background.n_rows - 1
+        if seconds > _SLOW_CALL and n_others:
+            # What a call costs whatever its rows is taken off.
+            start = perf_counter()
+            response(background.take([0]).native)
+            seconds_of_call = perf_counter() - start
+            self._seconds_per_row = max(seconds - seconds_of_call, 0.0) / n_others
+            n_rows = batch_rows(background.row_bytes)
+            self._calls_cost = seconds_of_call > self._seconds_per_row * n_rows
         self._set_base_values(self.background_means(responses[None])[0])
 
     @property
@@ -284,7 +338,8 @@ class RowGames(ResponseRowGames):
 
     def __init__(self, game: CoalitionGame, rows: Rows) -> None:
         super().__init__(game, rows)
-        self._batch_rows = batch_rows(game.background.row_bytes)
+        batch = most_batch_rows if game._calls_cost else batch_rows
+        self._batch_rows = batch(game.background.row_bytes)
         # Blocks of the background, each followed by the explained rows.
         self._blocks = [
             (block, game.background.sliced(block).followed_by(rows))

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ def _identity(shared: Any) -> Any:
 
 
 def _array_of_block(rows: Any, estimator: Any) -> NDArray[Any]:
-    return np.asarray(estimator.transform(rows))
+    return _dense(estimator.transform(rows))
 
 
 def _frame_of_block(rows: Any, estimator: Any) -> Any:
@@ -73,4 +74,10 @@ def _frame_of_block(rows: Any, estimator: Any) -> Any:
     if hasattr(result, "columns"):
         return result
     names = estimator.get_feature_names_out()
-    return sys.modules["pandas"].DataFrame(result, index=rows.index, columns=names)
+    frame = sys.modules["pandas"].DataFrame
+    return frame(_dense(result), index=rows.index, columns=names)
+
+
+def _dense(result: Any) -> NDArray[Any]:
+    """A result as an array that Dask can join to those of other blocks."""
+    return result.toarray() if issparse(result) else np.asarray(result)

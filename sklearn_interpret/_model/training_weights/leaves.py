@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import ensemble
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
 
+from sklearn_interpret._core.influence.leaf_influence import leaf_visits
 from sklearn_interpret._model._sklearn_compat import weights_of_fit
 from sklearn_interpret._model.formulas.formula_class import computes_as
 from sklearn_interpret._model.training_weights.base import TrainingWeights
@@ -26,9 +28,21 @@ from sklearn_interpret.exceptions import UnreadableModelError
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._model.formulas.formula_class import ModelClass
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.training_weights.base import TrainingData
 
+# What has trees whose leaves have means of the targets.
+LEAF_MEANS: tuple[ModelClass, ...] = (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ensemble.RandomForestClassifier,
+    ensemble.RandomForestRegressor,
+    ensemble.ExtraTreesClassifier,
+    ensemble.ExtraTreesRegressor,
+    ensemble.BaggingClassifier,
+    ensemble.BaggingRegressor,
+)
 # Criteria whose leaves have the mean of the targets.
 _OF_MEANS = {"squared_error", "friedman_mse", "poisson", "gini", "entropy", "log_loss"}
 # Bytes of an entry of a sparse matrix: a double and an index.
@@ -60,17 +74,18 @@ class LeafWeights(TrainingWeights):
         return 8 * n + _ENTRY_BYTES * (n + len(self.trees) * per_tree)
 
     def weights(self, rows: Rows) -> NDArray[np.float64]:
+        visits = leaf_visits(self.leaves(rows), self.shares.shape[0])
+        return (visits @ self.shares).toarray()
+
+    def leaves(self, rows: Rows) -> NDArray[np.intp]:
+        """Leaves (m, n_trees) of rows, counted over all trees."""
         counts = [tree.tree_.node_count for tree in self.trees]
         leaves = np.column_stack(list(_leaves_of(self.trees, self.columns, rows)))
         leaves += np.cumsum(counts) - counts  # nodes of the trees before
-        m, n_trees = leaves.shape
-        ends = np.arange(0, leaves.size + 1, n_trees)
-        entries = np.full(leaves.size, 1 / n_trees), leaves.ravel(), ends
-        visits = sparse.csr_array(entries, shape=(m, self.shares.shape[0]))
-        return (visits @ self.shares).toarray()
+        return leaves
 
 
-def read_trees(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
+def read_trees(model: BaseEstimator, data: TrainingData) -> LeafWeights:
     """Weights of a tree, a forest or bagged trees."""
     trees = getattr(model, "estimators_", [model])
     for tree in trees:
@@ -117,17 +132,17 @@ def _leaves_of(
 
 def _weights_in_trees(model: Any, data: TrainingData) -> Iterator[NDArray[np.float64]]:
     """Weights of the training rows in the `fit` of each tree, (n,)."""
-    labels = _labels(model, data.targets) if hasattr(model, "classes_") else None
+    labels = labels_of(model, data.targets) if hasattr(model, "classes_") else None
     is_bagging = hasattr(model, "estimators_features_")
     class_weight = getattr(
         model.estimator_ if is_bagging else model, "class_weight", None
     )
     if not hasattr(model, "estimators_samples_"):
-        yield data.weights * _class_factors(class_weight, labels)
+        yield data.weights * class_factors(class_weight, labels)
         return
     is_drawn = is_bagging or model.bootstrap
     by_sample = class_weight == "balanced_subsample" and is_drawn
-    factors = _class_factors(None if by_sample else class_weight, labels)
+    factors = class_factors(None if by_sample else class_weight, labels)
     # Bagged trees weigh classes after the draw, forests before it.
     weights = data.weights if is_bagging else data.weights * factors
     draws, weights = weights_of_fit(model, weights)
@@ -142,11 +157,11 @@ def _weights_in_trees(model: Any, data: TrainingData) -> Iterator[NDArray[np.flo
         if is_bagging:
             counts *= factors
         elif by_sample:
-            counts *= _class_factors("balanced", labels, indices=indices)
+            counts *= class_factors("balanced", labels, indices=indices)
         yield counts
 
 
-def _labels(model: Any, targets: NDArray[np.float64]) -> NDArray[Any]:
+def labels_of(model: Any, targets: NDArray[np.float64]) -> NDArray[Any]:
     """Labels (n[, k]) of rows, from the indicators of all classes."""
     if not isinstance(model.classes_, list):
         codes = targets.argmax(axis=1)
@@ -158,7 +173,7 @@ def _labels(model: Any, targets: NDArray[np.float64]) -> NDArray[Any]:
     return np.column_stack([c[indicators.argmax(axis=1)] for c, indicators in outputs])
 
 
-def _class_factors(class_weight: Any, labels: Any, **kwargs: Any) -> Any:
+def class_factors(class_weight: Any, labels: Any, **kwargs: Any) -> Any:
     """Factors of weights due to `class_weight`."""
     if labels is None or class_weight is None:
         return 1.0

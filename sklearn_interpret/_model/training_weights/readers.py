@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sklearn import ensemble, neighbors, tree
+from sklearn import neighbors
 
 from sklearn_interpret._model.formulas.formula import errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.training_weights.boosting import BOOSTING, read_boosting
-from sklearn_interpret._model.training_weights.leaves import read_trees
+from sklearn_interpret._model.training_weights.leaves import LEAF_MEANS, read_trees
 from sklearn_interpret._model.training_weights.neighbors import read_neighbors
 from sklearn_interpret._model.training_weights.smoothers import SMOOTHERS, read_smoother
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -25,18 +25,11 @@ if TYPE_CHECKING:
     )
 
 READERS: dict[ModelClass, Reader] = {
-    tree.DecisionTreeClassifier: read_trees,
-    tree.DecisionTreeRegressor: read_trees,
-    ensemble.RandomForestClassifier: read_trees,
-    ensemble.RandomForestRegressor: read_trees,
-    ensemble.ExtraTreesClassifier: read_trees,
-    ensemble.ExtraTreesRegressor: read_trees,
-    ensemble.BaggingClassifier: read_trees,
-    ensemble.BaggingRegressor: read_trees,
     neighbors.KNeighborsClassifier: read_neighbors,
     neighbors.KNeighborsRegressor: read_neighbors,
     neighbors.RadiusNeighborsClassifier: read_neighbors,
     neighbors.RadiusNeighborsRegressor: read_neighbors,
+    **dict.fromkeys(LEAF_MEANS, read_trees),
     **dict.fromkeys(BOOSTING, read_boosting),
     **dict.fromkeys(SMOOTHERS, read_smoother),
 }
@@ -67,6 +60,6 @@ def read_weights(model: BaseEstimator, data: TrainingData) -> TrainingWeights:
             raise UnreadableModelError(
                 "no formula of its training weights is known: trees, forests, bagged "
                 "trees, boosting of squared errors, nearest neighbours, least squares, "
-                "ridge regression and Gaussian processes have one."
+                "ridge regression, Gaussian processes and additive models have one."
             )
         return READERS[known_class](model, data)

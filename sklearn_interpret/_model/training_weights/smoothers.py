@@ -1,8 +1,8 @@
 """Weights of the training targets in linear smoothers: rows of their hat matrix.
 
 A function of a row gives its weights but for those of the mean target, which models
-with an intercept add to what the weighted sum of centred targets predicts. Our GAMs
-are not read: their fits round columns to bins, which they do not store.
+with an intercept add to what the weighted sum of centred targets predicts. Fits of our
+GAMs round columns to bins: these models compute them again from the training rows.
 
 Private names of scikit-learn, confined to this module: `_get_kernel` of KernelRidge,
 which knows its parameters. Missing: a public form of the kernel.
@@ -11,7 +11,7 @@ which knows its parameters. Missing: a public form of the kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 
 from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows, copy_of
 from sklearn_interpret._model.training_weights.base import TrainingData, TrainingWeights
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -156,14 +157,50 @@ def _read_bayesian(model: Any, data: TrainingData) -> SmootherWeights:
 
 
 def _read_kernel_ridge(model: Any, data: TrainingData) -> SmootherWeights:
+    data = replace(data, rows=_stored_rows(model.X_fit_, data))
     kernel, no_mean = partial(model._get_kernel, Y=model.X_fit_), 0 * data.weights
     return _kernel_smoother(kernel, data, _penalty(model), no_mean)
 
 
+def _stored_rows(X: Any, data: TrainingData) -> Rows:
+    """The training rows that a model has stored, as many as the data has."""
+    rows = as_rows(X)
+    if rows.n_rows != data.rows.n_rows:
+        raise UnreadableModelError(f"it was fitted on {rows.n_rows} rows.")
+    return rows
+
+
 def _read_process(model: Any, data: TrainingData) -> SmootherWeights:
+    _stored_rows(model.X_train_, data)
     n, kernel = data.rows.n_rows, partial(model.kernel_, Y=model.X_train_)
     hat = partial(_solve, (model.L_, True), kernel, np.ones(n))
     return SmootherWeights(hat, np.full(n, 1 / n if model.normalize_y else 0.0))
+
+
+def _read_additive(model: Any, data: TrainingData) -> SmootherWeights:
+    if model._link != "identity":
+        raise UnreadableModelError(
+            f"the {model._link} of its predictions is the sum of its terms: weights "
+            "are known for normal targets with the link 'identity'."
+        )
+    if model.offset is not None:
+        raise UnreadableModelError("it adds an offset, which no target determines.")
+    if any((model.monotonic_cst or {}).values()):
+        raise UnreadableModelError("monotonic_cst bounds the slopes of its curves.")
+    try:
+        targets = model._target_projection(data.rows.native, data.weights)
+    except ValueError as error:
+        raise UnreadableModelError(
+            f"it was not fitted on these rows: {error}"
+        ) from None
+    return SmootherWeights(
+        partial(_multiply, model._design, targets), data.weights / data.weights.sum()
+    )
+
+
+def _multiply(design: Callable[[Any], _Array], targets: _Array, X: Any) -> _Array:
+    """Weights of rows, by their design (m, p) and a projection of targets (p, n)."""
+    return design(X) @ targets
 
 
 SMOOTHERS: dict[ModelClass, Callable[[Any, TrainingData], SmootherWeights]] = {
@@ -173,4 +210,5 @@ SMOOTHERS: dict[ModelClass, Callable[[Any, TrainingData], SmootherWeights]] = {
     BayesianRidge: _read_bayesian,
     KernelRidge: _read_kernel_ridge,
     GaussianProcessRegressor: _read_process,
+    ("sklearn_interpret", "GAMRegressor"): _read_additive,
 }

@@ -290,10 +290,9 @@ default=None
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Positions of the training rows of largest influence, and their values."""
         explanation = self._check_explanation()
-        if self.row is None:
-            values = explanation.values.mean(axis=0)
-        else:
-            values = explanation.values[row_position(self.row, len(explanation))]
+        if self.row is not None:
+            explanation = explanation[row_position(self.row, len(explanation))]
+        values = explanation.values.mean(axis=0)
         if explanation.smallest_first:  # NaN, the last, is what is not known
             n_known = np.count_nonzero(~np.isnan(values))
             order = np.argsort(values, kind="stable")[:n_known]

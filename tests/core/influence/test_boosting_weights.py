@@ -38,7 +38,7 @@ def random_stages(rng, n, n_stages, start=None, l2=0.0, bagged=False):
     weights[0] = 1
     in_bag = rng.random((n_stages, n)) < 0.6 if bagged else None
     leaves = rng.integers(0, 5, (n_stages, n)).astype(np.uint8)
-    return BoostingStages(leaves, BoostingRules(0.3, l2, weights, start, in_bag))
+    return BoostingStages(leaves, BoostingRules(0.3, l2, weights, start, in_bag), 6)
 
 
 @given(

@@ -95,7 +95,7 @@ def test_sparse_rows(p, weighted, fit_intercept):
 def test_several_outputs_have_the_same_weights():
     X, y, weights, new = data()
     y = np.column_stack([y, -y, y**2])
-    for model in (Ridge([1.0, 1.0, 1.0]), LinearRegression(), KernelRidge()):
+    for model in (Ridge(np.ones(3)), LinearRegression(), KernelRidge()):
         assert_weights(read_smoother, fit(model, X, y, weights), X, y, new, weights)
     process = GaussianProcessRegressor(normalize_y=True, alpha=0.5, optimizer=None)
     assert_weights(read_smoother, process.fit(X, y), X, y, new)
@@ -107,6 +107,67 @@ def test_splines_come_as_the_rows_of_the_last_step():
     X, new = splines.transform(X), splines.transform(new)
     model = fit(Ridge(0.1), X, y, weights)
     assert_weights(read_smoother, model, X, y, new, weights)
+
+
+ADDITIVE = {
+    "numbers": {},
+    "lines": {"terms": {"a": "linear", "b": "linear", "level": "category"}},
+    "cyclic": {"terms": {"hour": "cyclic", "a": "spline"}, "periods": {"hour": 24}},
+    "by": {"terms": ["a", "b", "level"], "by": {"a": "level", "b": "count"}},
+    "surfaces": {"interactions": [("a", "b"), ("level", "b"), ("level", "count")]},
+    "searched": {"interactions": "auto", "max_terms": 3},
+    "unshrunk": {"shrinkage": False, "knots": "quantile", "n_splines": 8},
+    "by gcv": {"smoothing": "gcv", "extrapolation": "constant"},
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [200, 1500])  # merged rows, products by histograms
+@pytest.mark.parametrize("arguments", ADDITIVE.values(), ids=ADDITIVE)
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.ExtrapolationWarning")
+def test_additive_models(arguments, n, weighted):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    rows = pandas.DataFrame(
+        {
+            "a": rng.normal(size=n + 20),
+            "b": rng.exponential(size=n + 20),
+            "level": rng.choice(list("xyz"), n + 20),
+            "count": rng.integers(0, 5, n + 20),
+            "hour": rng.uniform(0, 24, n + 20),
+        }
+    )
+    means = np.sin(2 * rows["a"]) + rows["a"] * rows["b"] + (rows["level"] == "y")
+    y = (20 + means + rng.normal(size=n + 20)).to_numpy()[:n]
+    X, new = rows[:n], rows[n:]
+    sample_weight = rng.integers(0, 4, n).astype(float) if weighted else None
+    model = fit(GAMRegressor(**arguments), X, y, sample_weight)
+    weights = assert_weights(read_smoother, model, X, y, new, sample_weight, 1e-10)
+    assert_allclose(weights.sum(axis=1), 1, rtol=1e-12)
+    if weighted:
+        assert not weights[:, sample_weight == 0].any()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.ExtrapolationWarning")
+def test_missing_levels_of_additive_models_and_slopes():
+    X, y, sample_weight, new = data(n=120)
+    X[::7, 0], new[::3, 0] = np.nan, np.nan
+    # Other targets would choose other smoothing parameters.
+    model = GAMRegressor(missing="level", smoothing=2.0, interactions=[(0, 1)])
+    fit(model, X, y, sample_weight)
+    weights = assert_weights(read_smoother, model, X, y, new, sample_weight)
+    before = model.predict(new)
+    y[5] += 1
+    change = fit(model, X, y, sample_weight).predict(new) - before
+    assert_allclose(weights[:, 5], change, atol=1e-10)
+
+
+def test_an_additive_model_of_other_rows():
+    _, y, _, _ = data()
+    labels = np.array(["u", "v"] * 25, dtype=object)[:, None]
+    model = GAMRegressor().fit(labels, y)
+    with pytest.raises(UnreadableModelError, match="not fitted on these rows"):
+        read_smoother(model, training_data(np.full_like(labels, "w"), y))
 
 
 def test_columns_that_depend_on_each_other():
@@ -133,17 +194,21 @@ class _Shifted(Ridge):
     "model, reason",
     [
         (Lasso(), "not known to be linear"),
-        (GAMRegressor(), "not known to be linear"),
+        (GAMRegressor(link="log"), "the log of its predictions"),
+        (GAMRegressor(family="poisson"), "the log of its predictions"),
+        (GAMRegressor(offset=0), "adds an offset"),
+        (GAMRegressor(monotonic_cst={0: 1}), "monotonic_cst"),
         (LinearRegression(positive=True), "positive=True"),
         (Ridge(positive=True), "positive=True"),
         (_Shifted(), "with predict of its own"),
-        (Ridge([1.0, 2.0]), "different penalties"),
+        (Ridge(np.array([1.0, 2.0])), "different penalties"),
         (KernelRidge(alpha=[1.0, 2.0]), "different penalties"),
     ],
     ids=str,
 )
 def test_other_models_are_refused(model, reason):
     X, y, _, _ = data()
+    y = np.exp(y / 4).round() + 1
     if np.ndim(getattr(model, "alpha", 0)):
         y = np.c_[y, y]
     with pytest.raises(UnreadableModelError, match=reason):

@@ -13,6 +13,8 @@ from sklearn_interpret.shapley import ShapleyValues, TreeSHAP
 from tests.model.formulas.trees.agreement import assert_same_outputs, telling_inputs
 
 glassbox = pytest.importorskip("interpret.glassbox")
+# Its figures do not show all that it fits.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:interpret")
 FEW = {"outer_bags": 1, "max_rounds": 30, "n_jobs": 1, "random_state": 0}
 
 
