@@ -180,7 +180,9 @@ class Inspection:
         "classes": the model is a classifier. "numbers": it is a regressor.
         """
         of_several = self.is_table and len(self.names) > 1
-        n_targets = "no targets" if self.sample.y is None else "several targets"
+        n_targets = (
+            "no targets" if self.sample.y is None else "targets of several values"
+        )
         conditions = {
             "table": (self.is_table, "The rows are texts, and this is for tables."),
             "columns": (of_several, "There is one feature only."),

@@ -93,7 +93,7 @@ def overview(inspection: Inspection) -> SectionResult:
     if not inspection.has_targets:
         summary = f"The model was inspected on {size}."
         if inspection.sample.y is not None:
-            summary += " The rows have several targets, and scores are of one."
+            summary += " Targets have several values, and scores are of one."
         return SectionResult(summary, contents)
     scores = _held_out_scores(inspection)
     losses, skills = _loss_table(inspection)
