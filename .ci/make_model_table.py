@@ -36,12 +36,7 @@ LIBRARIES = {
 # Bases, of which the linear classes of scikit-learn are subclasses.
 BASES = {LinearModel, LinearClassifierMixin}
 # Classes that hold other models, of which the text says so, or are read to be refused.
-HOLDERS = {
-    *("ModelDifference", "Pipeline", "BaseSearchCV", "AdaBoostRegressor"),
-    "as_concordance_index_ipcw_scorer",
-    "as_cumulative_dynamic_auc_scorer",
-    "as_integrated_brier_score_scorer",
-}
+HOLDERS = {*("ModelDifference", "Pipeline", "BaseSearchCV", "AdaBoostRegressor")}
 # Classes of other libraries, by what their users call them.
 NAMES = {
     "XGBModel": "all models of trees",
