@@ -59,6 +59,8 @@ class EffectOverTimeDisplay(EffectDisplay):
         The times, increasing.
     feature_names : list of str
         Name of each feature.
+    output_names : list of str, default=None
+        Names of the times.
     response_name : str, default="response"
         Name of the response, for labels.
     categorical : list of bool, default=None
@@ -67,8 +69,6 @@ class EffectOverTimeDisplay(EffectDisplay):
         The features' values in the data, to be marked on the axes.
     importances : list of float, default=None
         Ranks the features for `max_entries`; None takes the spread of the averages.
-    output_names : list of str, default=None
-        Names of the times.
     fold_averages : list of ndarray of shape (n_folds, n_times, G), default=None
         The averages of several models, of which `average` is the mean.
     centered : bool, default=False
