@@ -219,8 +219,8 @@ def test_sentences_of_several_outputs():
     assert "with b" not in one
     assert other.startswith("the prediction of output 1 goes down by")
     assert "with a and up by" in other
-    assert "The rows have several targets" in found["overview"].summary
-    assert found["training"].summary.startswith("The rows have several targets")
+    assert "Targets have several values" in found["overview"].summary
+    assert found["training"].summary.startswith("The rows have targets of several")
     for name in ("interactions", "rows"):
         assert found[name].summary.endswith("This is about predictions of output 0.")
     many = np.column_stack([y, y, y])

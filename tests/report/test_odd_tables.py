@@ -120,7 +120,7 @@ def test_characters_that_no_page_may_have():
 def test_several_outputs(model, y):
     """Numbers, and labels of several kinds."""
     texts, _ = summaries(model, X, y)
-    assert texts["chance"].startswith("The rows have several targets")
+    assert texts["chance"].startswith("The rows have targets of several")
 
 
 @pytest.mark.thorough
