@@ -10,11 +10,14 @@ joining first and last. With 12 players, an error of ours above the best peer's 
 than 10 %, and beyond chance (a bootstrap over rows and seeds), is a disagreement; with
 more it is `behind`.
 
-Lines `tolerance-...` compare rows that a model gets, in pairs of a row and a seed, until
-the largest error is below a twentieth of the largest value: KernelSHAP(tolerance=.05),
-which finds out by itself, against the smallest of a grid of fixed budgets at which a
-peer's errors are below in 90 % of the pairs, which needs the truth. `measured` has the
-peer's rows divided by ours. `oracle` is our own estimator at such a fixed budget.
+Lines `tolerance-...` compare rows that a model gets until the largest error is below a
+twentieth of the largest value: KernelSHAP(tolerance=.05), which finds out by itself,
+against the smallest of a grid of fixed budgets at which a peer's errors are below in
+90 % of the pairs of a row and a seed, which needs the truth. `measured` has the peer's
+rows divided by ours. `oracle` is our own estimator at such a fixed budget.
+
+PolySHAP is there where coalitions exceed the terms of three players: with terms of two,
+and pairs of coalitions, it is KernelSHAP. ShaplEIG needs torch, and is not compared.
 """
 
 import sys
@@ -25,6 +28,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import product
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -73,10 +77,14 @@ class Sizes:
     """Rows explained and draws of the estimators, and of tolerances."""
 
     n_rows: int
-    n_seeds: int
+    n_seeds: int  # of few players
     n_pair_rows: int
     n_pair_seeds: int
     judged: bool
+
+    def seeds_for(self, p: int) -> int:
+        """Return the number of draws, fewer of many players."""
+        return self.n_seeds if p == FEW else min(self.n_seeds, 3)
 
 
 FULL = Sizes(10, 5, 40, 5, judged=True)
@@ -238,7 +246,7 @@ PEERS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "RegressionMSR": ("RegressionMSR", {"index": "SV"}),
     "KernelSHAP": ("KernelSHAP", PAIRED),
-    "PolySHAP": ("PolySHAP", PAIRED),
+    "PolySHAP": ("PolySHAP", {"max_order": 3, **PAIRED}),
     "PermutationSV": ("PermutationSamplingSV", {}),
     "SVARM": ("SVARM", PAIRED),
     "UnbiasedKernelSHAP": ("UnbiasedKernelSHAP", PAIRED),
@@ -250,6 +258,9 @@ def by_peer(peer: str, value: Values, p: int, budget: int, seed: int) -> np.ndar
     import shapiq
 
     name, options = PEERS[peer]
+    n_terms = sum(comb(p, size) for size in range(options.get("max_order", 0) + 1))
+    if n_terms > budget:
+        raise ValueError(f"{budget} coalitions do not identify {n_terms} terms")
     made = getattr(shapiq.approximator, name)(n=p, random_state=seed, **options)
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore")
@@ -308,13 +319,13 @@ def by_all_peers(measure: Callable[[str], Any]) -> tuple[dict[str, Any], list[st
 def accuracy(name: str, *, kind: str, p: int, budget: int, sizes: Sizes) -> Result:
     """Compare the error of our better estimator with that of the best peer."""
     played = game(kind, p, sizes)
-    budget = min(budget, 2**p)
+    budget, n_seeds = min(budget, 2**p), sizes.seeds_for(p)
     own = {
-        label: errors(estimate, played, budget, sizes.n_seeds)
+        label: errors(estimate, played, budget, n_seeds)
         for label, estimate in OURS.items()
     }
     theirs, notes = by_all_peers(
-        lambda peer: errors(partial(peer_values, peer), played, budget, sizes.n_seeds)
+        lambda peer: errors(partial(peer_values, peer), played, budget, n_seeds)
     )
     medians = {
         side: {label: float(np.median(each)) for label, each in found.items()}
@@ -351,10 +362,11 @@ def accuracy(name: str, *, kind: str, p: int, budget: int, sizes: Sizes) -> Resu
 
 
 def friedman(z: np.ndarray) -> np.ndarray:
-    """Friedman's first function; the last five features do nothing."""
+    """A probability by Friedman's first function; the last five features do nothing."""
     u = (np.tanh(z) + 1) / 2
     waves = np.sin(np.pi * u[:, 0] * u[:, 1])
-    return 10 * waves + 20 * (u[:, 2] - 0.5) ** 2 + 10 * u[:, 3] + 5 * u[:, 4]
+    margin = 10 * waves + 20 * (u[:, 2] - 0.5) ** 2 + 10 * u[:, 3] + 5 * u[:, 4]
+    return 1 / (1 + np.exp((14 - margin) / 3))
 
 
 def products(z: np.ndarray) -> np.ndarray:
@@ -400,13 +412,16 @@ def reaches(
 ) -> bool:
     """Whether enough of the pairs have a small error; stops once that is excluded.
 
-    `estimate(row, seed)` returns the values of a row.
+    `estimate(row, seed)` returns the values of a row, or refuses the budget.
     """
     n_rows = len(played.rows)
     allowed = int((1 - SHARE) * n_rows * n_seeds + 1e-9)
     missed = 0
     for seed, row in product(range(n_seeds), range(n_rows)):
-        found = estimate(row, seed)
+        try:
+            found = estimate(row, seed)
+        except ValueError:
+            return False
         missed += largest_errors(found, played.truth[row]) > TOLERANCE
         if missed > allowed:
             return False
@@ -479,7 +494,7 @@ def tolerance(name: str, *, function: str, sizes: Sizes) -> Result:
     ]
     quantiles = ", ".join(f"{each:.3f}" for each in np.quantile(found, [0.5, 0.9, 1]))
     told = [
-        f"ours {rows:.0f} rows = {rows * ROW_SECONDS:.0f} s of {ROW_SECONDS:g} s a row, "
+        f"ours {rows:.0f} rows = {rows * ROW_SECONDS:.0f} s at {ROW_SECONDS:g} s, "
         f"{share:.1%} of {found.size} below {TOLERANCE:g}, largest errors (median, "
         f"90 %, all) {quantiles}; oracle {oracle:.0f} = {oracle / rows:.2f} x",
         *told,
