@@ -24,7 +24,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import product
@@ -202,10 +202,7 @@ def game(kind: str, p: int, sizes: Sizes) -> Game:
         return Game(hidden, background, rows, values, truth)
     played = enumerated(model.predict, background, rows)
     gap = None if truth is None else float(np.abs(truth - played.truth).max())
-    return Game(*(getattr(played, name) for name in GAME_FIELDS), gap)
-
-
-GAME_FIELDS = ("model", "background", "rows", "values", "truth")
+    return replace(played, difference=gap)
 
 
 def kernel(played: Game, budget: int, seed: int) -> np.ndarray:
