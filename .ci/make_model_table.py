@@ -40,7 +40,6 @@ HOLDERS = {*("ModelDifference", "Pipeline", "BaseSearchCV", "AdaBoostRegressor")
 # Classes of other libraries, by what their users call them.
 NAMES = {
     "XGBModel": "all models of trees",
-    "XGBRegressor": "XGBRegressor",
     "LGBMModel": "all models",
     "CatBoost": "all models of numbers",
     "CatBoostRanker": "",

@@ -483,7 +483,8 @@ class SAGE(BaseImportance):
         gains_of_block = partial(_gains_of_orders, game, row_loss)
         hierarchy = self._hierarchy or Hierarchy.flat(n_players)
         while n_new_pairs:
-            n_new_pairs = self._affordable_pairs(game, n_rows, n_new_pairs, gains.size)
+            is_first = not gains.size
+            n_new_pairs = self._affordable_pairs(game, n_rows, n_new_pairs, is_first)
             if not n_new_pairs:
                 break
             game.warn_of_cost(n_rows, 2 * n_new_pairs * (n_players - 1))
@@ -497,7 +498,7 @@ class SAGE(BaseImportance):
         return values, errors
 
     def _affordable_pairs(
-        self, game: _Game, n_rows: int, n_pairs: int, has_some: int
+        self, game: _Game, n_rows: int, n_pairs: int, is_first: bool
     ) -> int:
         """Number of pairs of orders, less than asked for if `max_rows` is used up."""
         if self._n_rows_left == inf:
@@ -507,7 +508,7 @@ class SAGE(BaseImportance):
         n_plain = game.rows_sent(n_rows, 0) - before
         n_each = game.rows_sent(n_rows, n_of_pair) - n_plain - before
         n_allowed = int(max(self._n_rows_left - n_plain, 0) // max(n_each, 1))
-        if n_allowed < n_pairs and not has_some:
+        if n_allowed < n_pairs and is_first:
             self._refuse_rows(n_plain + n_pairs * n_each, n_rows)
         n_pairs = min(n_pairs, n_allowed)
         self._n_rows_left -= n_plain + n_pairs * n_each

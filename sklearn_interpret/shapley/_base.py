@@ -59,8 +59,7 @@ _BLOCK_SECONDS = 1.0
 # nearer to the tolerance, but fit more surrogates.
 _STAGE_GROWTH = 1.3
 # The largest error of a row's values is below this multiple of its largest standard
-# error for nine of ten rows (93 % or more of five functions of eleven features, with
-# stops at tolerances of .05 to .2; with twice the standard error it is 82 %).
+# error for about nine of ten rows: 88 to 97 % in benchmarks/bench_model_rows.py.
 _ERRORS_OF_LARGEST = 2.5
 TOLERANCE_CONSTRAINTS = {"tolerance": [Interval(Real, 0, None, closed="neither"), None]}
 # Advice of the warning that many rows will be sent to the model.
@@ -121,7 +120,7 @@ class Attributor(ABC):
     def within(self, n_coalitions: int, n_players: int) -> Attributor:
         """The same with some of its coalitions, at most a number for each row.
 
-        What it evaluates for a smaller number is part of what it does for a larger.
+        Coalitions for a smaller number are among those for a larger one.
         """
         return self
 

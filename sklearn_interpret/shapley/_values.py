@@ -310,7 +310,7 @@ class ShapleyValues(BaseAttribution):
                 inspector.set_params(**{name: choice})
             elif choice is not None and choice is not False:
                 raise ValueError(f'algorithm="{self.algorithm_}" takes no {name}.')
-        # What is exact, or sends each row once, keeps them anyway.
+        # Exact algorithms, and those that send each row once, keep them anyway.
         for name in ("tolerance", "max_rows"):
             if name in inspector.get_params(deep=False):
                 inspector.set_params(**{name: getattr(self, name)})

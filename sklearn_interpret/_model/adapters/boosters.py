@@ -19,7 +19,7 @@ _CATBOOST_OF_CLASSES = "Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVs
 
 
 def adapt_xgboost(booster: Any) -> Any:
-    """An XGBClassifier, or an XGBRegressor of what the Booster predicts."""
+    """An XGBClassifier if the objective is of classes, else an XGBRegressor."""
     if type(booster).__name__ != "Booster":
         return booster
     xgboost = sys.modules["xgboost"]
@@ -43,7 +43,7 @@ def adapt_catboost(model: Any) -> Any:
 
 
 def adapt_lightgbm(booster: Any) -> Any:
-    """A classifier, or a regressor of what the Booster predicts."""
+    """A classifier if the objective is of classes, else a regressor."""
     if type(booster).__name__ != "Booster":
         return booster
     objective = str(booster.params.get("objective", "")).partition(" ")[0]
@@ -73,7 +73,7 @@ class LightGBMBooster(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any, raw_score: bool = False) -> NDArray[Any]:
-        """What the Booster predicts, or the sum of its trees."""
+        """Predictions of the Booster, or the sums of its trees."""
         predictions: NDArray[Any] = self.booster_.predict(X, raw_score=raw_score)
         return predictions
 

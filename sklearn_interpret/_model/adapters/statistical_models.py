@@ -13,7 +13,7 @@ _LINEAR = {"OLS", "WLS", "GLS", "GLSAR", "RLM", "QuantReg"}
 
 
 def adapt_statsmodels(results: Any) -> Any:
-    """A regressor of what the results predict; other objects as they are."""
+    """A regressor with the predictions of results; other objects as they are."""
     if not (hasattr(results, "predict") and hasattr(results, "params")):
         return results
     by_formula = getattr(results.model, "formula", None) is not None
@@ -31,7 +31,7 @@ class StatsmodelsResults(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     results : statsmodels results
-        What `fit` of the model has returned.
+        The object that `fit` of the model has returned.
     """
 
     def __init__(self, results: Any) -> None:
@@ -47,7 +47,7 @@ class StatsmodelsResults(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """What the results predict, (n_samples,)."""
+        """Predictions of the results, (n_samples,)."""
         return np.asarray(self.results.predict(X), dtype=np.float64)
 
 

@@ -134,7 +134,7 @@ class ScoreFunction(Protocol):
         """Numbers that a row takes while its scores are computed."""
 
     def activations(self, X: Any) -> list[NDArray[Any]]:
-        """What scores are computed from, values on the way, and the scores (n, k)."""
+        """The inputs of scores, values of hidden layers, and the scores (n, k)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ class ScoreChanges(ABC):
     scored_model : ScoredModel
         The model, its loss, and what its scores mean.
     inputs : ndarray of shape (n, d)
-        What scores are computed from, for the training rows: `inputs_of` them.
+        Inputs of the scores of the training rows: `inputs_of` them.
     weights : ndarray of shape (n,)
         Weights of the training rows.
     deletion_of_row : ndarray of shape (n,)
@@ -42,7 +42,7 @@ class ScoreChanges(ABC):
     deletion_of_row: NDArray[np.intp]
 
     def inputs_of(self, X: Any) -> NDArray[Any]:
-        """What the scores of rows are computed from, (m, d)."""
+        """The inputs of the scores of rows, (m, d): numbers, or leaves of trees."""
         return self.scored_model.activations(X)[0]
 
     @abstractmethod

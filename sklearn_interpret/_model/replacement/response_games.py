@@ -94,7 +94,6 @@ class ResponseGame(ABC):
     n_batches = 0
     omits_equal = True
     _draws_name = "of the background"
-    _is_announced = False
     _seconds_per_row = 0.0
     _calls_cost = False
 
@@ -130,21 +129,16 @@ class ResponseGame(ABC):
         return self._seconds_per_row * n_rows * n_coalitions * self.n_draws
 
     def warn_of_cost(self, n_rows: int, n_coalitions: int, advice: str) -> None:
-        """Warn before a very large number of rows goes to the model, or many minutes.
-
-        The time is announced once for all calls of a game.
-        """
+        """Warn before very many rows go to the model, or it takes minutes."""
         sent = n_rows * n_coalitions * self.n_draws
         seconds = self.seconds(n_rows, n_coalitions)
-        if self._is_announced or not (sent > _MANY_ROWS or seconds > COSTLY_SECONDS):
+        if not (sent > _MANY_ROWS or seconds > COSTLY_SECONDS):
             return
-        self._is_announced = True
-        time = duration_in_words(seconds)
         said_cost()
+        time = f", which takes about {duration_in_words(seconds)}" if seconds else ""
         warn(
             f"{advice}: up to {sent} rows go to the model, {n_rows} rows x "
-            f"{n_coalitions} coalitions x {self.n_draws} {self._draws_name}, which "
-            f"takes about {time}.",
+            f"{n_coalitions} coalitions x {self.n_draws} {self._draws_name}{time}.",
             CostlyInspectionWarning,
         )
 
@@ -306,7 +300,7 @@ class CoalitionGame(ResponseGame):
         responses = plain_responses(response, background)
         seconds, n_others = perf_counter() - start, background.n_rows - 1
         if seconds > _SLOW_CALL and n_others:
-            # What a call costs whatever its rows is taken off.
+            # The cost of a call, whatever its rows, is taken off.
             start = perf_counter()
             response(background.take([0]).native)
             seconds_of_call = perf_counter() - start

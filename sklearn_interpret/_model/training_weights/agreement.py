@@ -12,7 +12,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 # Training rows that are compared.
 _CHECKED_ROWS = 50
-# Largest differences: in standard deviations of what is predicted, which iterative
+# Largest differences: in standard deviations of the predictions, which iterative
 # solvers leave, and relative to the numbers summed, whose targets and gradients other
 # libraries keep in single precision.
 _OF_DEVIATION, _OF_SIZE, _OF_SINGLE_SIZE = 1e-3, 1e-9, 1e-6
@@ -39,9 +39,10 @@ def are_missed(
     model : fitted predictor
         The last step of a pipeline.
     computed, predictions, size : ndarray of shape (m, k)
-        What follows, the model's own, and the size of the numbers summed.
+        Predictions that follow from the rows, those of the model, and the size of the
+        numbers summed.
     deviations : ndarray of shape (k,)
-        Standard deviations of what is predicted.
+        Standard deviations of the targets or scores.
     """
     in_double = type(model).__module__.partition(".")[0] in _IN_DOUBLE
     rounding = _OF_SIZE if in_double else _OF_SINGLE_SIZE

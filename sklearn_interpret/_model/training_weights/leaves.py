@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.training_weights.base import TrainingData
 
-# What has trees whose leaves have means of the targets.
+# Models of trees whose leaves have means of the targets.
 LEAF_MEANS: tuple[ModelClass, ...] = (
     DecisionTreeClassifier,
     DecisionTreeRegressor,

@@ -1,8 +1,8 @@
 """Explainable boosting machines of `interpret`, without importing it.
 
 Each term is a table of scores: a bin of missing values, bins between the cuts of a
-number or bins of categories, and a bin of what is none of these, for one column, two or
-more. A table is a balanced tree over its bins.
+number or bins of categories, and a bin of unknown values, for one column or more. A
+table is a balanced tree over its bins.
 """
 
 from __future__ import annotations
