@@ -175,6 +175,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Interval(Integral, 1, None, closed="left"),
             None,
         ],
+        "max_rows": [Interval(Integral, 1, None, closed="left"), None],
         "verbose": ["verbose", None],
         "feature_groups": [dict, None],
         "target": "no_validation",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from sklearn_interpret._model.progress import with_progress
+from sklearn_interpret._model.row_limit import rows_left
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import same_content
 from sklearn_interpret._model.rows.lazy import is_dask, shared_by_tasks
@@ -308,6 +309,11 @@ class _DaskPartitions(Partitions):
         self, function: _Function, merge: _Function, columns: _Names = None
     ) -> Any:
         """Merge the results of a function of each partition, by a tree of tasks."""
+        if rows_left() < np.inf:
+            raise ValueError(
+                "max_rows counts the rows that this process sends to the model: pass "
+                "RowBatches, or max_rows=None, for rows of a Dask cluster."
+            )
         delayed, blocks = sys.modules["dask"].delayed, self._delayed_tables(columns)
         vectors = [
             [None] * len(blocks)

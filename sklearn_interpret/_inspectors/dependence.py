@@ -16,6 +16,7 @@ from sklearn_interpret._model.conditionals.conditional_games import (
     choose_coalitions,
     dependence_error,
 )
+from sklearn_interpret._model.row_limit import counting_rows
 from sklearn_interpret._model.rows.sample import Sample
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def error_of_dependence(self: Any) -> float:
     if self._dependence_error is None:
         if self._held_out_data is None:
             raise AttributeError("Read dependence_error_ before pickling.")
-        self._dependence_error = _held_out_error(self, self.dependence_)
+        with counting_rows(self):
+            self._dependence_error = _held_out_error(self, self.dependence_)
     return self._dependence_error
 
 

@@ -39,3 +39,10 @@ class SampleInspector(BaseInspector):
     n_jobs: int | None = None
     verbose: int | None = None
     output_names_: list[Any] = field(init=False)
+
+
+@estimator_dataclass
+class PerturbingInspector(SampleInspector):
+    """Base of the inspectors of responses to changed copies of a sample of the rows."""
+
+    max_rows: int | None = None

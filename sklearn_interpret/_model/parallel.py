@@ -10,7 +10,7 @@ from functools import cache, partial
 from itertools import chain, starmap
 from operator import call
 from threading import Lock, current_thread, main_thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs, parallel_config
@@ -21,6 +21,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 from sklearn_interpret._model.progress import with_progress
+from sklearn_interpret._model.row_limit import (
+    add_rows,
+    counting_rows,
+    needs_one_process,
+)
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
@@ -86,6 +91,14 @@ def worker_slices(n_rows: int, n_jobs: int | None) -> Iterator[slice]:
     n_workers = effective_n_jobs(n_jobs)
     n_pieces = _PIECES_PER_WORKER * n_workers if n_workers > 1 else 1
     return slices(n_rows, max(1, -(-n_rows // n_pieces)))
+
+
+class _Returned(NamedTuple):
+    """What a worker returns."""
+
+    result: Any
+    caught: list[_CaughtWarning]
+    n_rows: int  # that it sent to the model
 
 
 class LazyRows(ABC):
@@ -231,7 +244,7 @@ def run(
     object
         Result of `function`.
     """
-    if _n_workers(n_jobs, tasks) <= 1:
+    if needs_one_process() or _n_workers(n_jobs, tasks) <= 1:
         yield from with_progress(starmap(function, tasks), len(tasks))
         return
     # Nested parallelism: workers times threads must not exceed the cores.
@@ -257,7 +270,7 @@ def stream(
     Workers start immediately, while the caller goes on; without workers each item is
     computed when it is requested.
     """
-    if _n_workers(n_jobs, tasks) <= 1:
+    if needs_one_process() or _n_workers(n_jobs, tasks) <= 1:
         results: Iterable[Any] = starmap(function, tasks)
     else:
         work = _limited_calls(partial(_list_results, function), tasks, n_jobs)
@@ -350,8 +363,8 @@ def _cores_each(n_workers: int) -> int:
 
 def _limit_call(
     n_workers: int, shared: Callable[..., Any], unshared: tuple[Any, ...]
-) -> tuple[Any, list[_CaughtWarning]]:
-    """Result of a call with its share of the cores, and the warnings that it issued."""
+) -> _Returned:
+    """Result of a call with its share of the cores, and what else the caller needs."""
     # Cores of the worker's machine, which may not be the caller's.
     cores = _cores_each(n_workers)
     # A model with n_jobs would otherwise get the workers of the whole cluster.
@@ -360,19 +373,22 @@ def _limit_call(
     main = current_thread() is main_thread()
     caught: AbstractContextManager[list[warnings.WarningMessage]]
     caught = warnings.catch_warnings(record=True) if main else nullcontext([])
-    with caught as issued, limit_threads(cores), parallel_config(backend, n_jobs=1):
+    limits = limit_threads(cores), parallel_config(backend, n_jobs=1)
+    with caught as issued, limits[0], limits[1], counting_rows() as count:
         result = shared(unshared)
     # As text: not all warnings can be pickled.
     texts = [(str(w.message), w.category, w.filename, w.lineno) for w in issued]
-    return result, list(dict.fromkeys(texts))
+    return _Returned(result, list(dict.fromkeys(texts)), count.n_sent)
 
 
-def _issue_warnings(
-    results: Iterable[tuple[Any, list[_CaughtWarning]]],
-) -> Iterator[Any]:
-    """Results of `_limit_call`; each warning of the workers is issued once."""
+def _issue_warnings(results: Iterable[_Returned]) -> Iterator[Any]:
+    """Results of `_limit_call`; each warning of the workers is issued once.
+
+    The rows that workers have sent to the model are counted.
+    """
     issued = set()
-    for result, caught in results:
+    for result, caught, n_rows in results:
+        add_rows(n_rows)
         for warning in caught:
             if warning not in issued:
                 issued.add(warning)

@@ -21,6 +21,12 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
     with_callbacks,
 )
+from sklearn_interpret._model.row_limit import (
+    COSTLY_SECONDS,
+    cost_is_said,
+    counting_rows,
+    duration_in_words,
+)
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 
 T = TypeVar("T")
@@ -35,8 +41,6 @@ PERCENTS = 100
 _SECONDS = 1.0
 # Calls of more seconds say so in one line.
 _LONG = 5.0
-# Calls of more seconds raise a warning, so that users can stop them early.
-COSTLY_SECONDS = 60.0
 # Share of these times that passes before the first estimate: the first items may take
 # longer than others.
 _SHARE_OBSERVED = 0.2
@@ -51,13 +55,6 @@ def with_progress(items: Any, total: int | None = None) -> Any:
     if progress is None:
         return items
     return progress.count(items, len(items) if total is None else total)
-
-
-def said_cost() -> None:
-    """Say and warn no more that the call takes long: it is said already."""
-    progress = _current.get()
-    if progress is not None:
-        progress.say_no_more()
 
 
 def phases(number: int) -> Iterator[int]:
@@ -116,10 +113,6 @@ class _Progress:
             left = duration_in_words((now - self._start) * (1 - done) / done)
             self._print(f"{percent} % done, {left} left")
 
-    def say_no_more(self) -> None:
-        """Do not say that the call takes long."""
-        self._unsaid = []
-
     def end(self) -> None:
         """Report what is left, and the time that the call took."""
         self._report_until(PERCENTS)
@@ -134,7 +127,7 @@ class _Progress:
     def _say_if_long(self, seconds: float, done: float) -> None:
         """Say once that the call takes long, and warn once that it is costly."""
         while self._unsaid and seconds > _SHARE_OBSERVED * self._unsaid[0]:
-            if seconds / done < self._unsaid[0]:
+            if cost_is_said() or seconds / done < self._unsaid[0]:
                 return
             left = duration_in_words(seconds * (1 - done) / done)
             if self._unsaid.pop(0) == _LONG:
@@ -152,24 +145,21 @@ class _Progress:
             print(f"[{self._name}] {text}", flush=True)  # noqa: T201
 
 
-def duration_in_words(seconds: float) -> str:
-    """A duration in its largest unit, rounded."""
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(seconds, 1):.0f} seconds"
-
-
 @contextmanager
 def progress_of(estimator: Any, call: str, context: Any = None) -> Iterator[None]:
-    """Print the progress of a call as `verbose` says; report it to the callbacks."""
+    """Print the progress of a call as `verbose` says; report it to the callbacks.
+
+    Rows that the call sends to the model are counted.
+    """
     if not _is_watched(estimator):
-        yield
+        with counting_rows(estimator):
+            yield
         return
     progress = _Progress(estimator, call, context)
     token = _current.set(progress)
     try:
-        yield
+        with counting_rows(estimator):
+            yield
     finally:
         _current.reset(token)
     progress.end()
@@ -187,9 +177,7 @@ def shows_progress(method: _Method) -> _Method:
 
     @wraps(method)
     def shown_if_watched(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _is_watched(self):
-            return method(self, *args, **kwargs)
-        if has_callbacks(self):
+        if has_callbacks(self) and _is_watched(self):
             return shown(self, *args, **kwargs)
         with progress_of(self, name):
             return method(self, *args, **kwargs)

@@ -93,6 +93,9 @@ class HopSkipJump(BaseAttack):
         highest in `fit`. A number that lies outside may enter, or stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     random_state : int, RandomState or None, default=None
         For the draws, which are the same for all rows.
     n_jobs : int or None, default=None
@@ -173,6 +176,7 @@ class HopSkipJump(BaseAttack):
     units: str = "std"
     bounds: Any = None
     features_to_vary: Any = None
+    max_rows: int | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int | None = None

@@ -64,6 +64,9 @@ class OnePixelAttack(BaseAttack):
         stays as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     random_state : int, RandomState or None, default=None
         For the first candidates and their crossings, which are the same for all rows.
     n_jobs : int or None, default=None
@@ -135,6 +138,7 @@ class OnePixelAttack(BaseAttack):
     desired: tuple[float | None, float | None] | None = None
     bounds: Any = None
     features_to_vary: Any = None
+    max_rows: int | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int | None = None

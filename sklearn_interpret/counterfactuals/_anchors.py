@@ -59,6 +59,9 @@ class Anchors(BaseAnchors):
         ones it is judged, at most.
     n_coverage_samples : int, default=10000
         How many rows of `fit` are kept, to be perturbed and to count coverage on.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     discretize : bool or int, default=True
         Whether numbers are cut into bins of about equal weight: quartiles, or a number
         of bins. With False, a condition asks for the row's very value.

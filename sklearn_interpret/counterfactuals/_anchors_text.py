@@ -58,6 +58,9 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         ones it is judged, at most.
     n_coverage_samples : int, default=10000
         How many texts of `fit` are kept to count coverage on.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     replacement : {"mask", "corpus"}, default="mask"
         The replacement of a word that is left out: `mask_token`, or a word of the texts
         of `fit`, drawn by its frequency.

@@ -65,6 +65,7 @@ class BaseAnchors(BaseInspector):
     max_anchor_size: int | None = None
     n_samples: int = 2000
     n_coverage_samples: int = 10000
+    max_rows: int | None = None
 
     if TYPE_CHECKING:  # the subclasses' last parameters: fields here would come first
         tolerance: float | None

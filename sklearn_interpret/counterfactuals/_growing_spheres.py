@@ -100,6 +100,9 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         Radius of the first sphere, in the unit of `distance`.
     decrease : float, default=2.0
         Divisor of the radius as long as rows in the sphere satisfy the target.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     random_state : int, RandomState or None, default=None
         Draws directions, depths and new categories, once in `fit`.
     n_jobs : int or None, default=None
@@ -165,6 +168,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     n_samples: int = 100
     first_radius: float = 1.0
     decrease: float = 2.0
+    max_rows: int | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int | None = None

@@ -82,6 +82,9 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         each of its places on its own, for models that look at the order of words.
     mask_token : str, default=None
         The replacement of a word that is removed; None leaves nothing there.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     n_jobs : int or None, default=None
         Workers, which share the texts to explain.
     verbose : int or None, default=None
@@ -162,6 +165,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     split_expression: str = r"\W+"
     bow: bool = True
     mask_token: str | None = None
+    max_rows: int | None = None
     n_jobs: int | None = None
     verbose: int | None = None
 
@@ -256,8 +260,9 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         n_outputs = scores_before.shape[1]
         if n_outputs == 1:
             scores_before, scores_after = scores_before[:, 0], scores_after[:, 0]
+        predict = self._outcome.response.returned_by
         answers, original_answers = (
-            np.asarray(self.estimator_.predict(asked.native)).tolist()
+            np.asarray(predict("predict", asked.native)).tolist()
             for asked in (shortened, originals)
         )
         masks, words = [], []

@@ -100,6 +100,9 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         "search" changes one feature after the other to values that it has in `fit`.
         "auto" descends along differences of the response where they look smooth, and
         searches elsewhere, as with trees.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     random_state : int, RandomState or None, default=None
         Not used: nothing is random.
     n_jobs : int or None, default=None
@@ -181,6 +184,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     tolerance: float = 1e-3
     max_iter: int = 100
     method: str = "auto"
+    max_rows: int | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int | None = None

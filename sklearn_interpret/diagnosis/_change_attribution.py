@@ -102,6 +102,9 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         estimator is frozen. No clone has seen the rows whose losses it gives.
     alpha : float, default=0.05
         Intervals have the level 1 - `alpha`.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     subsample : int, float or None, default=None
         Number or share of the old rows to use; None takes all.
     random_state : int, RandomState or None, default=None
@@ -189,6 +192,7 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
     target: Any = None
     cv: Any = None
     alpha: float = 0.05
+    max_rows: int | None = None
     subsample: float | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None

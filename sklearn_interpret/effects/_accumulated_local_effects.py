@@ -108,6 +108,9 @@ default="similarity"
     method : {"auto", "tree", "brute"}, default="auto"
         How the differences are computed: from the trees of a model that is their sum,
         or from predictions, as in :class:`PartialDependence`.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label, int or dict, default=None

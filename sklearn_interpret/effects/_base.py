@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics import grids
-from sklearn_interpret._inspectors.params import SampleInspector
+from sklearn_interpret._inspectors.params import PerturbingInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import (
     TransformerMixin,
@@ -27,6 +27,7 @@ from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.row_limit import counting_rows
 from sklearn_interpret._model.rows import features
 from sklearn_interpret._model.rows.axes import Axis, label_text
 from sklearn_interpret._model.rows.base import label_key
@@ -49,7 +50,7 @@ Points = list[NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]]
 
 
 @lazy_transformer
-class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
+class BaseEffect(ResultsMixin, TransformerMixin, PerturbingInspector):
     """Base of the effect estimators.
 
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
@@ -74,7 +75,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     _number_attributes: ClassVar[dict[str, str]]
 
     _parameter_constraints = {
-        **SampleInspector._parameter_constraints,
+        **PerturbingInspector._parameter_constraints,
         "features": "no_validation",
         "categorical_features": ["array-like", StrOptions({"auto"}), None],
         "custom_values": [dict, None],
@@ -323,7 +324,8 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             missing |= np.isnan(rows.numbers(column))
         if missing.any():
             response = make_response(self.estimator_, self.response_method, self.target)
-            response(rows.take(np.flatnonzero(missing)).native)
+            with counting_rows(self):
+                response(rows.take(np.flatnonzero(missing)).native)
 
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:

@@ -70,6 +70,9 @@ class ConditionalDependence(BaseEffect):
         that a cell holds ten distinct rows on average.
     custom_values : dict of feature to array-like, default=None
         Edges (levels for categories) to use instead. Rows outside are ignored.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label, int or dict, default=None

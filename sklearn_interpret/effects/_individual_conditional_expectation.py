@@ -98,6 +98,9 @@ class IndividualConditionalExpectation(BaseEffect):
     subsample : int, float or None, default=10_000
         Number or share of the rows that get a curve; None takes all. More curves than
         the default take gigabytes.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label, int or dict, default=None

@@ -90,6 +90,9 @@ class PartialDependence(BaseEffect):
         scikit-learn's weighted tree traversal: another quantity, which uses the
         training rows' shares at each split instead of the background rows, and no
         weights.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name ("score_samples" of

@@ -185,6 +185,9 @@ class RegionalEffects(BaseEffect):
         Points or edges to use instead.
     method : {"auto", "tree", "brute"}, default="auto"
         As in :class:`PartialDependence`.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label, int or dict, default=None

@@ -112,6 +112,9 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         shape (n_rows, n_columns), drawn given the other columns.
     n_samples : int, default=200
         Number of draws for "hrt"; its smallest p-value is 1 / (1 + `n_samples`).
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     random_state : int, RandomState or None, default=None
         Seed of the folds and the draws. The models keep their own seeds.
     n_jobs : int or None, default=None
@@ -251,6 +254,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     alpha: float = 0.05
     sampler: str | Callable[..., Any] = "residuals"
     n_samples: int = 200
+    max_rows: int | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int | None = None

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
+from sklearn_interpret._inspectors.params import (
+    PerturbingInspector,
+    estimator_dataclass,
+)
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.effects import PartialDependence
@@ -23,7 +26,7 @@ _ROUNDING = 1e-12
 
 
 @estimator_dataclass
-class PartialDependenceImportance(BaseImportance, SampleInspector):
+class PartialDependenceImportance(BaseImportance, PerturbingInspector):
     """Variation of the partial dependence along a feature.
 
     The standard deviation of the partial dependence over the points of its grid; for
@@ -52,6 +55,9 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
         As :class:`~sklearn_interpret.effects.PartialDependence` takes it.
     threshold : float, default=0.0
         Features of larger importance are selected.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of

@@ -83,6 +83,9 @@ class PermutationImportance(BaseImportance):
         features: those in the same leaf of a tree that predicts the feature from them.
     threshold : float, default=0.0
         The importance above which `transform` keeps a feature.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         Response of the model that losses compare with the targets. "auto" is `predict`
         of regressors and `predict_proba` of classifiers; for losses of
@@ -204,6 +207,7 @@ class PermutationImportance(BaseImportance):
     feature_groups: dict[str, Any] | None = None
     conditional: bool = False
     threshold: float = 0.0
+    max_rows: int | None = None
     response_method: str | Sequence[str] | Callable[..., Any] = "auto"
     subsample: float | None = None
     random_state: int | np.random.RandomState | None = None

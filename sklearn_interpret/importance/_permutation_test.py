@@ -32,6 +32,7 @@ from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.replacement.all_pairs import loss_increases
 from sklearn_interpret._model.responses.native_importances import native_importances
 from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.row_limit import announce_rows, rows_sent
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance._base import (
@@ -85,6 +86,9 @@ class PermutationTest(RefittingMixin, BaseImportance):
     feature_groups : dict of str to list, default=None
         Features that are tested together: permuted together, or by the sum of the
         model's own importances.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     random_state : int, RandomState or None, default=None
         Seed of the shuffles and the folds. The models keep their own seeds.
     n_jobs : int or None, default=None
@@ -188,6 +192,7 @@ class PermutationTest(RefittingMixin, BaseImportance):
     alpha: float = 0.05
     importance_getter: str | Callable[..., Any] = "permutation"
     feature_groups: dict[str, Any] | None = None
+    max_rows: int | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
     verbose: int | None = None
@@ -223,6 +228,12 @@ class PermutationTest(RefittingMixin, BaseImportance):
             params = self._fit_parameters(sample.index)
             refits = _Refits(estimator, params, getter, self.features_)
             observed = refits.native_importances(self.estimator_, sample)
+        # Those with shuffled targets send about as many rows as the first one.
+        announce_rows(
+            self.n_permutations * rows_sent(),
+            {"n_permutations": self.n_permutations, "rows for each": rows_sent()},
+            "Use fewer n_permutations, features (feature_groups) or rows",
+        )
         tasks = [(refits, sample, seed) for seed in seeds]
         null = run(_Refits.null_importances, tasks, n_jobs=self.n_jobs)
         self.null_importances_ = np.stack(list(null))

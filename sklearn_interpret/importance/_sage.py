@@ -40,6 +40,7 @@ from sklearn_interpret._model.replacement.response_games import (
     ResponseGame,
 )
 from sklearn_interpret._model.responses.row_losses import RowLoss
+from sklearn_interpret._model.row_limit import rows_left
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, merge_states
@@ -109,9 +110,9 @@ class SAGE(BaseImportance):
         Largest error that is allowed, as a share of the range of the values: without
         `n_permutations`, sampling stops when twice the largest standard error is below.
     max_rows : int, default=None
-        Most rows that the model gets in `fit`, after those that `dependence` needs:
-        fewer orders are sampled if needed, and an error says how many rows can be used.
-        None is no limit.
+        Largest number of rows that a call sends to the model: fewer coalitions are
+        evaluated if needed, and an error before says what is possible. None is no
+        limit.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None takes
         `subsample` of the rows of `fit`, with their weights.
@@ -271,7 +272,6 @@ class SAGE(BaseImportance):
         "method": [StrOptions({"auto", "exact", "sampling"})],
         "n_permutations": [Interval(Integral, 4, None, closed="left"), None],
         "tolerance": [Interval(Real, 0, None, closed="neither")],
-        "max_rows": [Interval(Integral, 1, None, closed="left"), None],
         "background": "no_validation",
     }
 
@@ -300,9 +300,6 @@ class SAGE(BaseImportance):
             game = self._make_coalition_game(sample, response, seed)
         row_loss = RowLoss(self.loss_, response)
         n_pairs = self._fewest_pairs(sample)
-        # Rows that the model may still get; it got those of the background.
-        n_got = game.rows_sent(0, 0)
-        self._n_rows_left = inf if self.max_rows is None else self.max_rows - n_got
         self.method_ = self._choose_method(game, n_pairs, sample.rows.n_rows)
         errors, self.n_permutations_ = np.zeros(len(self.features_)), 0
         if self.method_ == "sampling":
@@ -417,8 +414,8 @@ class SAGE(BaseImportance):
                 f"are {n_players} and {n_coalitions}: join some by feature_groups, "
                 'or use method="sampling".'
             )
-        n_sent = game.rows_sent(n_rows, n_coalitions - 2) - game.rows_sent(0, 0)
-        if n_sent > self._n_rows_left:
+        n_sent = game.rows_sent(n_rows, n_coalitions - 2)
+        if n_sent > rows_left():
             if self.method == "exact":
                 self._refuse_rows(n_sent, n_rows)
             return "sampling"
@@ -454,7 +451,7 @@ class SAGE(BaseImportance):
         else:
             nested = hierarchy.coalition_sums()
             coalitions = nested.coalitions[1:-1]
-        game.warn_of_cost(sample.rows.n_rows, len(coalitions))
+        game.announce(sample.rows.n_rows, len(coalitions))
         sums = partial(_sum_losses_of_block, game, row_loss, coalitions)
         reduce = partial(_sum_losses, game, row_loss, sums, self.n_jobs)
         weight, total = sample.map_reduce(reduce, merge_states)
@@ -487,7 +484,7 @@ class SAGE(BaseImportance):
             n_new_pairs = self._affordable_pairs(game, n_rows, n_new_pairs, is_first)
             if not n_new_pairs:
                 break
-            game.warn_of_cost(n_rows, 2 * n_new_pairs * (n_players - 1))
+            game.announce(n_rows, 2 * n_new_pairs * (n_players - 1))
             orders = hierarchy.draw_orders(n_rows * n_new_pairs, rng)
             arrays = targets, orders.reshape(n_rows, n_new_pairs, n_players)
             blocks = _map_blocks(gains_of_block, sample, arrays, self.n_jobs)
@@ -501,22 +498,18 @@ class SAGE(BaseImportance):
         self, game: _Game, n_rows: int, n_pairs: int, is_first: bool
     ) -> int:
         """Number of pairs of orders, less than asked for if `max_rows` is used up."""
-        if self._n_rows_left == inf:
+        if rows_left() == inf:
             return n_pairs
-        n_of_pair = 2 * (len(self.features_) - 1)
-        before = game.rows_sent(0, 0)
-        n_plain = game.rows_sent(n_rows, 0) - before
-        n_each = game.rows_sent(n_rows, n_of_pair) - n_plain - before
-        n_allowed = int(max(self._n_rows_left - n_plain, 0) // max(n_each, 1))
+        n_plain = game.rows_sent(n_rows, 0)
+        n_each = game.rows_sent(n_rows, 2 * (len(self.features_) - 1)) - n_plain
+        n_allowed = int(max(rows_left() - n_plain, 0) // max(n_each, 1))
         if n_allowed < n_pairs and is_first:
             self._refuse_rows(n_plain + n_pairs * n_each, n_rows)
-        n_pairs = min(n_pairs, n_allowed)
-        self._n_rows_left -= n_plain + n_pairs * n_each
-        return n_pairs
+        return min(n_pairs, n_allowed)
 
     def _refuse_rows(self, n_needed: float, n_rows: int) -> NoReturn:
         """Raise: the model would get more than `max_rows`; say what can be done."""
-        share = self._n_rows_left / n_needed
+        share = rows_left() / n_needed
         raise ValueError(
             f"max_rows={self.max_rows} is less than {n_needed:.0f}, which the model "
             f"gets at least: use {int(max(share, 0) * n_rows)} of the {n_rows} rows, a "
@@ -554,7 +547,7 @@ class _Components:
         """Memory for a coalition of a row: a float for each component and output."""
         return 8 * len(self.members) * len(self.base_values)
 
-    def warn_of_cost(self, n_rows: int, n_coalitions: int) -> None:
+    def announce(self, n_rows: int, n_coalitions: int) -> None:
         """Nothing: the model is not called."""
 
     def rows_sent(self, n_rows: int, n_coalitions: int) -> int:
@@ -592,14 +585,13 @@ class _Coalitions:
         """Memory for a coalition of a row: a flag a player, three floats an output."""
         return len(self.game.players) + 24 * len(self.base_values)
 
-    def warn_of_cost(self, n_rows: int, n_coalitions: int) -> None:
-        """Warn before a very large number of rows goes to the model."""
-        self.game.warn_of_cost(n_rows, n_coalitions, _ADVICE)
+    def announce(self, n_rows: int, n_coalitions: int) -> None:
+        """Announce that coalitions of rows go to the model."""
+        self.game.announce(n_rows, n_coalitions, _ADVICE)
 
     def rows_sent(self, n_rows: int, n_coalitions: int) -> int:
-        """Rows that go to the model: the background, rows, coalitions of each."""
-        n_draws = self.game.n_draws
-        return n_draws + n_rows * (1 + n_coalitions * n_draws)
+        """Rows that go to the model: rows, and coalitions of each."""
+        return n_rows * (1 + n_coalitions * self.game.n_draws)
 
     def responses(
         self, rows: Rows, coalitions: NDArray[np.bool_]

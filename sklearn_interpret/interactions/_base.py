@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._inspectors.params import SampleInspector
+from sklearn_interpret._inspectors.params import PerturbingInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import slices
@@ -22,12 +22,6 @@ from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShare
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
-
-# Numbers sent to the model above which a warning is raised: chosen by hand, as some
-# minutes of a model of average speed.
-_MANY_VALUES = 1e9
-# A row is taken to cost the model as much as one with at least this many columns.
-_FEW_COLUMNS = 50
 
 # Sums over rows and leaves that take about a minute: more raise a warning.
 _MANY_SUMS = 3e9
@@ -46,7 +40,7 @@ class SetNumbers(NamedTuple):
     columns: dict[str, NDArray[np.float64]]  # "strength" and others, each (n, k)
 
 
-class BaseInteraction(ResultsMixin, SampleInspector):
+class BaseInteraction(ResultsMixin, PerturbingInspector):
     """Base of the estimators of interactions between features, or groups of them.
 
     A subclass yields the numbers that it measured for sets of features
@@ -62,7 +56,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
     _for_any_model = 'method="auto" takes any model.'
 
     _parameter_constraints = {
-        **SampleInspector._parameter_constraints,
+        **PerturbingInspector._parameter_constraints,
         "features": "no_validation",
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
@@ -119,16 +113,6 @@ class BaseInteraction(ResultsMixin, SampleInspector):
                 f"(subsample=), or fewer or smaller trees: {type(self).__name__} is "
                 f"about to compute some {n_sums:.2g} sums over rows and leaves of "
                 "trees, which takes more than a minute.",
-                CostlyInspectionWarning,
-            )
-
-    def _warn_of_cost(self, n_rows: float, rows: Rows, advice: str) -> None:
-        """Warn of a very large number of rows for the model."""
-        if n_rows * max(rows.n_columns, _FEW_COLUMNS) > _MANY_VALUES:
-            warn(
-                "Use fewer features or pairs (features=, pairs=) or fewer rows "
-                f"(subsample=): {type(self).__name__} is about to send up to "
-                f"{n_rows:.2g} rows to the model. {advice}",
                 CostlyInspectionWarning,
             )
 

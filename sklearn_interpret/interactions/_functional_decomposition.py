@@ -30,6 +30,7 @@ from sklearn_interpret._model.replacement.response_components import (
 from sklearn_interpret._model.replacement.response_games import CoalitionGame
 from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
 from sklearn_interpret._model.responses.response import Response, make_response
+from sklearn_interpret._model.row_limit import counting_rows
 from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -116,6 +117,9 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         ``FrozenEstimator(model)``.
     max_order : int, default=2
         Largest number of features of a component; more than there are mean all.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     perturbation : {"interventional", "path_dependent"}, default="interventional"
         "interventional" takes absent features jointly from the rows of the background.
         "path_dependent" sends a row both ways at splits on absent features, with the
@@ -223,6 +227,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
     """
 
     max_order: int = 2
+    max_rows: int | None = None
 
     _for_any_model = 'perturbation="interventional" takes any model.'
 
@@ -362,7 +367,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
 
     def _attribute(self, rows: Rows) -> Attributions:
         """Components (m, n_components, k), predictions (m, k); no further fields."""
-        self._source.warn_of_cost(rows.n_rows, _ADVICE)
+        self._source.announce(rows.n_rows, _ADVICE)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions = self._source.decompose(rows, n_jobs=self.n_jobs)
         check_no_overflow(predictions, "predictions")
@@ -437,7 +442,8 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             row_bytes = 4 * 8 * n_numbers  # floats of 8 bytes in four arrays
             blocks = slices(sample.rows.n_rows, rows_in_memory(row_bytes))
             block_moments = (self._block_moments(sample, block) for block in blocks)
-            with np.errstate(over="ignore", invalid="ignore"):
+            errors = np.errstate(over="ignore", invalid="ignore")
+            with counting_rows(self), errors:
                 moments = reduce(Moments.merge, block_moments)
                 variance = moments.variance
             if not np.isfinite(variance).all():

@@ -25,6 +25,7 @@ from sklearn_interpret._model.replacement.dependence_at_rows import dependence_a
 from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import drop_single_output
+from sklearn_interpret._model.row_limit import announce_rows
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
@@ -55,9 +56,9 @@ ValuesOfTriples = dict[tuple[str, str, str], float | NDArray[np.float64]]
 _MANY_TRIPLES = 1e6
 
 _ADVICE = (
-    "Their number grows with the square of the number of rows. No rows are sent if the "
-    "response is a sum of trees, or a link function of it (method=); "
-    "VariableInteractionNetwork sends a few rows for each row and set."
+    "Use fewer features or pairs (features=, pairs=) or fewer rows (subsample=), with "
+    "whose square the number grows, or VariableInteractionNetwork, which sends a few "
+    "rows for each row and set"
 )
 
 
@@ -109,6 +110,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         Number of draws of `subsample`. Statistics are means over the draws.
     feature_groups : dict of str to list, default=None
         Features that count as one.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of
@@ -274,8 +278,11 @@ class HStatistic(TransformerMixin, BaseInteraction):
                 subsample = self._draw(sample, self.subsample, rng)
             responses = self._dependence_at_rows(subsample, response)
             if not repeat:
-                n_rows = self.n_repeats * responses.most_rows(self._pairs, triples)
-                self._warn_of_cost(n_rows, subsample.rows, _ADVICE)
+                n_sent = self.n_repeats * responses.most_rows(self._pairs, triples)
+                n_rows, n_features = subsample.rows.n_rows, len(self.features_)
+                n_sets = n_features + len(self._pairs) + len(triples)
+                parts = {"rows": n_rows, "other rows": n_rows, "sets": n_sets}
+                announce_rows(n_sent, parts, _ADVICE, power=2)
                 n_sums = responses.most_sums(self._pairs, triples)
                 self._warn_of_sums(self.n_repeats * n_sums)
             draws.append(self._measure_draw(subsample, responses, triples))

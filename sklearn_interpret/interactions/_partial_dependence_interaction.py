@@ -23,6 +23,7 @@ from sklearn_interpret._model.responses.response import (
     drop_single_output,
     plain_responses,
 )
+from sklearn_interpret._model.row_limit import announce_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.interactions._base import BaseInteraction, SetNumbers
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
 
 _ADVICE = (
-    "Their number grows with the square of grid_resolution. No rows are sent if the "
-    "response is a sum of trees, or a link function of it (method=)."
+    "Use fewer features or pairs (features=, pairs=), fewer rows (subsample=), or a "
+    "smaller grid_resolution, with whose square the number grows"
 )
 
 # Estimated memory of a surface: bytes of a point and output, and the fixed memory of
@@ -76,6 +77,9 @@ class PartialDependenceInteraction(BaseInteraction):
         Points to use instead, in the feature's units.
     method : {"auto", "tree", "brute"}, default="auto"
         As in :class:`~sklearn_interpret.effects.PartialDependence`.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of
@@ -203,14 +207,17 @@ class PartialDependenceInteraction(BaseInteraction):
         if not n_pairs:
             return
         player_points = self._most_points_by_player(rows)
-        replaced_responses = choose_evaluator(self.method, response, rows, [])
         blocks = slices(n_pairs, _PAIRS_PER_BLOCK)
         n_points = sum(
             _points_of_pairs(player_points, self._pairs[block]).sum()
             for block in blocks
         )
+        replaced_responses = choose_evaluator(
+            self.method, response, rows, [], n_variants=n_points
+        )
         if isinstance(replaced_responses, ReplacedResponses):
-            self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
+            parts = {"rows": rows.n_rows, "points of all pairs": n_points}
+            announce_rows(rows.n_rows * n_points, parts, _ADVICE)
         else:
             n_sums = replaced_responses.most_sums_of_pairs(n_pairs, n_points)
             self._warn_of_sums(n_sums)

@@ -72,6 +72,9 @@ class VariableInteractionNetwork(BaseInteraction):
         Number of random values of each feature in each row, at least two.
     feature_groups : dict of str to list, default=None
         Features that count as one.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.replacement.response_games import LINKS, CoalitionGame
+from sklearn_interpret._model.row_limit import rows_left
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import (
@@ -131,6 +132,10 @@ class Attributor(ABC):
     def n_coalitions_in_all(self, n_players: int) -> int:
         """Number of coalitions that are evaluated for a row."""
         return self.n_coalitions(n_players)
+
+    def n_asked(self, n_players: int) -> int:
+        """Largest number of coalitions of a row that the model is asked about."""
+        return min(self.n_coalitions_in_all(n_players), 2**n_players - 2)
 
     @abstractmethod
     def attribute(
@@ -259,7 +264,6 @@ class BaseCoalitional(BaseAttribution):
 
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
-        "max_rows": [Interval(Integral, 1, None, closed="left"), None],
         "background": "no_validation",
         "link": [StrOptions(set(LINKS))],
     }
@@ -331,8 +335,8 @@ class BaseCoalitional(BaseAttribution):
         """Results of ``function(attributor, game, block)`` for blocks of the rows."""
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
         attributor = self._affordable_attributor(rows.n_rows)
-        n_coalitions = attributor.n_coalitions_in_all(n_players)
-        self._game.warn_of_cost(rows.n_rows, n_coalitions, _COST_ADVICE)
+        n_coalitions = attributor.n_asked(n_players)
+        self._game.announce(rows.n_rows, n_coalitions, _COST_ADVICE)
         # Of a coalition: a boolean for each player, and for each output its value and
         # two copies, as doubles.
         coalition_bytes = n_players + 3 * 8 * n_outputs
@@ -360,15 +364,17 @@ class BaseCoalitional(BaseAttribution):
         """The attributor, with fewer coalitions of each row if `max_rows` is less."""
         if self.max_rows is None:
             return self._attributor
+        n_left = int(min(self.max_rows, rows_left()))
         n_players, n_draws = len(self.features_), self._game.n_draws
         fewest = self._attributor.fewest_coalitions(n_players)
+        fewest = min(fewest, self._attributor.n_asked(n_players))
         # Each row is sent once as it is.
-        n_coalitions = (self.max_rows // n_rows - 1) // n_draws
+        n_coalitions = (n_left // n_rows - 1) // n_draws
         if n_coalitions < fewest:
             needed = fewest * n_draws + 1
-            allowed = max(0, (self.max_rows // n_rows - 1) // fewest)
+            allowed = max(0, (n_left // n_rows - 1) // fewest)
             raise ValueError(
-                f"max_rows={self.max_rows} allows {self.max_rows // needed} of the "
+                f"max_rows={self.max_rows} allows {n_left // needed} of the "
                 f"{n_rows} rows to be explained, or all of them with {allowed} rows of "
                 f"the background (subsample): each takes {fewest} coalitions x "
                 f"{n_draws} rows at least, or fewer players by feature_groups."

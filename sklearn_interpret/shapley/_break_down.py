@@ -166,8 +166,8 @@ class BreakDown(BaseCoalitional):
         Whether a greedy order may add two features in one step, where their interaction
         is larger than both single effects.
     max_rows : int, default=None
-        Most rows that the model gets in a call of :meth:`explain`; an error says how
-        many rows could be explained. None is no limit.
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     link : {"identity", "logit"}, default="identity"
         Function of the mean responses that are attributed; "logit" maps probabilities
         to log-odds, and 0 and 1 to -36 and 36 with a warning.
@@ -343,6 +343,15 @@ class _PathAttributor(Attributor):
         """Each single player, and each pair if pairs may be steps."""
         n_pairs = n_players * (n_players - 1) // 2
         return n_players + n_pairs * self.with_pairs
+
+    def n_asked(self, n_players: int) -> int:
+        """Those of the candidates of a greedy path, and of the path."""
+        n_candidates = 0 if self.path is not None else self.n_coalitions(n_players)
+        return n_candidates + n_players - 1
+
+    def fewest_coalitions(self, n_players: int) -> int:
+        """All: there are no fewer."""
+        return self.n_asked(n_players)
 
     def attribute(
         self, game: ResponseGame, row_games: ResponseRowGames

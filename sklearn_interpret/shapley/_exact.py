@@ -65,8 +65,8 @@ class ExactShapley(BaseCoalitional):
         its values at the positions `columns`. "auto" takes the smallest
         `dependence_error_`.
     max_rows : int, default=None
-        Most rows that the model gets in a call of :meth:`explain`; an error says how
-        many rows could be explained. None is no limit.
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     link : {"identity", "logit"}, default="identity"
         Function of the mean responses that are attributed; "logit" maps probabilities
         to log-odds, and 0 and 1 to -36 and 36 with a warning.

@@ -88,9 +88,9 @@ class ShapleyValues(BaseAttribution):
         value: "kernel" and "permutation" evaluate no more coalitions of a row once
         2.5 times its largest standard error is below. None evaluates all.
     max_rows : int, default=None
-        Most rows that the model gets in a call of :meth:`explain`: fewer coalitions are
-        evaluated if needed, and an error says how many rows can be explained. None is
-        no limit. "tree" and "linear" send each row once.
+        Largest number of rows that a call sends to the model: fewer coalitions are
+        evaluated if needed, and an error before says what is possible. None is no
+        limit.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows that replace absent features; all are used, with equal weights. None draws
         `subsample` of the rows of `fit`, with their weights.
@@ -230,7 +230,6 @@ class ShapleyValues(BaseAttribution):
         "algorithm": [StrOptions({"auto", *_ESTIMATORS})],
         **TOLERANCE_CONSTRAINTS,
         "budget": [Interval(Integral, 2, None, closed="left"), None],
-        "max_rows": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def _inspect(self, sample: Sample, response: Any) -> None:

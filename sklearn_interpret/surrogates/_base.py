@@ -34,6 +34,7 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.parallel import limit_threads, run, slices, worker_slices
 from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.response import plain_responses
+from sklearn_interpret._model.row_limit import announce_rows
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
@@ -69,6 +70,8 @@ class Sampler(ABC):
 
     # Whether surrogates do not depend on the draws.
     exact = False
+    # Rows that are sent to the model for each row.
+    n_asked = 0
 
     @abstractmethod
     def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
@@ -117,7 +120,8 @@ class MaskSampler(Sampler):
         seed: list[int],
     ) -> None:
         self.response, self.split, self.draw = response, split, draw
-        self.n_samples, self.seed = n_samples, seed
+        self.n_samples = self.n_asked = n_samples
+        self.seed = seed
         self.kernel_width = _WIDTH_OF_MASKS if kernel_width is None else kernel_width
 
     def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
@@ -159,6 +163,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     surrogate: Any
 
     min_fidelity: float | None = 0.2
+    max_rows: int | None = None
     response_method: str | Sequence[str] | Callable[..., Any] = "auto"
     target: Any = None
     random_state: int | np.random.RandomState | None = None
@@ -235,12 +240,13 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             R² is undefined.
         """
         rows = self._check_rows(X, reset=False)
+        predictions = plain_responses(self._response, rows)
         fits = self._fit_rows(rows, self._sampler)
         self._check_fidelity(fits)
         return self._explanation(
             rows,
             fits,
-            **drop_output_axis({"predictions": plain_responses(self._response, rows)}),
+            **drop_output_axis({"predictions": predictions}),
             data=rows.native,
             output_names=self.output_names_,
             response_name=self._response_name,
@@ -249,6 +255,11 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
 
     def _fit_rows(self, rows: Any, sampler: Sampler) -> list[LocalFit]:
         """A `LocalFit` for each row."""
+        announce_rows(
+            rows.n_rows * sampler.n_asked,
+            {"rows": rows.n_rows, "samples of each": sampler.n_asked},
+            "Pass fewer rows, or use fewer n_samples",
+        )
         fit = partial(
             fit_locally,
             n_features=self.n_features_to_select,

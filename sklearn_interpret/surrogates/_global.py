@@ -13,7 +13,10 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import agreement
-from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
+from sklearn_interpret._inspectors.params import (
+    PerturbingInspector,
+    estimator_dataclass,
+)
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, warn
@@ -60,7 +63,7 @@ def _offers(name: str) -> Callable[..., bool]:
 
 
 @estimator_dataclass
-class GlobalSurrogate(ResultsMixin, SampleInspector):
+class GlobalSurrogate(ResultsMixin, PerturbingInspector):
     r"""A simple model in place of a complex one, with its fidelity.
 
     The surrogate g is fitted to the responses of the model f, not to the targets. Rules
@@ -93,6 +96,9 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         rows.
     min_fidelity : float or None, default=0.2
         Fidelity below which a warning is raised, if `scoring` is "r2" or "accuracy".
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -205,7 +211,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     _result_own_units = frozenset({"coef", "std"})
 
     _parameter_constraints = {
-        **SampleInspector._parameter_constraints,
+        **PerturbingInspector._parameter_constraints,
         "scoring": [str, callable],
         "subset": [callable, None],
         "min_fidelity": [Interval(Real, None, None, closed="neither"), None],

@@ -103,6 +103,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
     min_fidelity : float or None, default=0.2
         R² below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
         raised; None never warns.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is
@@ -422,6 +425,7 @@ class _SamplesAroundRows(_TableSampler):
     ) -> None:
         super().__init__(marginals, width)
         self._draws, self._response = draws, response
+        self.n_asked = draws.n_samples
 
     def neighbourhoods(self, rows: Rows) -> Iterator[Neighbourhood]:
         """Yield the samples around each row."""

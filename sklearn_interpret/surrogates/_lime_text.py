@@ -332,6 +332,9 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
         weights and has ``coef_`` or ``feature_importances_``. None means least squares.
     min_fidelity : float or None, default=0.2
         Local R² below which a warning is raised.
+    max_rows : int, default=None
+        Largest number of rows that a call sends to the model; an error before says what
+        is possible. None is no limit.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is

@@ -21,11 +21,10 @@ from scipy.sparse import issparse
 
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
 from sklearn_interpret._core.statistics.permutations import random_donors
-from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.parallel import batch_rows
-from sklearn_interpret._model.progress import duration_in_words, with_progress
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
 from sklearn_interpret._model.replacement.mixed_rows import (
     MixedPoints,
@@ -38,8 +37,8 @@ from sklearn_interpret._model.responses.scoring import (
     LossOfModel,
     class_indicators,
 )
+from sklearn_interpret._model.row_limit import COSTLY_SECONDS, announce_rows, ask_model
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret.exceptions import CostlyInspectionWarning
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -67,8 +66,6 @@ _N_DONORS = 5
 # Relative differences of losses below this are rounding.
 _ROUNDING = 1e-12
 
-# Seconds from which a warning names the expected time.
-_SECONDS_TO_WARN = 60.0
 # Repeats of permutation importance that the warning offers instead.
 _N_REPEATS = 10
 
@@ -280,7 +277,7 @@ def _sums_over_partners(
     if remaining_losses:
         row_losses = [member.loss for member in remaining_losses]
         reduce = _SumOverPairs(row_losses, weights, shares, responses.positions, strata)
-        _warn_of_cost(responses, reduce)
+        _announce(responses, reduce)
         sums_of_blocks = responses.responses_at_points(reduce)
         sums = np.stack([sum(block_sums) for block_sums in sums_of_blocks])
         yield _PartnerSums(remaining_losses, responses.predictions, sums)
@@ -312,21 +309,19 @@ def _sums_in_closed_form(
     return sums
 
 
-def _warn_of_cost(
+def _announce(
     responses: DependenceAtRows | TreeDependenceAtRows, reduce: _SumOverPairs
 ) -> None:
-    """Warn if predictions for all pairs of rows will take more than a minute."""
-    seconds = responses.seconds(reduce, _SECONDS_TO_WARN)
-    if seconds < _SECONDS_TO_WARN:
-        return
-    n_points, n_rows = responses.most_rows(), len(responses.predictions)
-    permuted = seconds * _N_REPEATS * len(responses.positions) * n_rows / n_points
-    warn(
+    """Announce predictions for all pairs of rows."""
+    n_rows, n_players = len(reduce.weights), len(responses.positions)
+    announce_rows(
+        responses.most_rows(),
+        {"rows": n_rows, "other rows": n_rows, "features": n_players},
         "Use half of the rows (subsample=0.5), which takes a quarter of the time, or "
-        f'method="permutation" with n_repeats={_N_REPEATS}, which takes about '
-        f'{duration_in_words(permuted)}: method="exact" is about to predict up to '
-        f"{n_points:.2g} rows, which takes about {duration_in_words(seconds)}.",
-        CostlyInspectionWarning,
+        f'method="permutation" with n_repeats={_N_REPEATS}, which sends '
+        f"{_N_REPEATS * n_players * n_rows} rows",
+        power=2,
+        seconds=partial(responses.seconds, reduce, COSTLY_SECONDS),
     )
 
 
@@ -544,8 +539,9 @@ def _check_is_mean(
     name: str, loss: LossOfModel, estimator: BaseEstimator, sample: Sample
 ) -> None:
     """Refuse a loss that is not the mean of its values on two halves of the rows."""
-    predictions = loss.predictions(estimator, sample.rows.native)
-    weights = sample.weights
+    rows, weights = sample.rows, sample.weights
+    predict = partial(loss.predictions, estimator)
+    predictions = ask_model(predict, rows.native, rows.n_rows)
     overall = loss.mean(sample.y, predictions, weights)
     mean_of_halves, magnitude = 0.0, abs(overall)
     for half in (slice(None, None, 2), slice(1, None, 2)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,18 +12,14 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.games.couplings import random_coupling
 from sklearn_interpret._core.games.loss_games import paired_coalitions, paired_gains
 from sklearn_interpret._core.statistics.weighted import shares_of
-from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.responses.response import plain_responses
-from sklearn_interpret.exceptions import CostlyInspectionWarning
+from sklearn_interpret._model.row_limit import announce_rows
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
-
-# Rows sent to the model above which a warning is raised, as for other games.
-_MANY_ROWS = 10**8
 
 
 class RowGains(NamedTuple):
@@ -50,17 +47,18 @@ def gains_of_pairs(
     player_of_column = np.empty(rows.n_columns, dtype=np.intp)
     for player, columns in enumerate(players):
         player_of_column[list(columns)] = player
+    shares = [shares_of(sample.weights) for sample in samples]
+    # Couplings have as many pairs each; these draws are used for their number alone.
+    n_pairs = len(random_coupling(shares[0], shares[1], deepcopy(rng))[0])
+    n_between = 2 * (n_players - 1)
+    announce_rows(
+        rows.n_rows + n_couplings * n_pairs * n_between,
+        {"pairs of rows": n_pairs, "couplings": n_couplings, "rows between": n_between},
+        "Use fewer rows, n_permutations, or players (feature_groups)",
+    )
     responses = plain_responses(response, rows)
     path = _Path(response, rows, player_of_column, responses)
-    shares = [shares_of(sample.weights) for sample in samples]
     n_old, n_rows, n_outputs = old.rows.n_rows, rows.n_rows, responses.shape[1]
-    n_sent = n_couplings * n_rows * 2 * (n_players - 1)
-    if n_sent > _MANY_ROWS:
-        warn(
-            "Use fewer rows, n_permutations, or players (feature_groups): up to "
-            f"{n_sent} rows go to the model.",
-            CostlyInspectionWarning,
-        )
     sums = np.zeros((n_rows, n_players, n_outputs))
     step = max(1, batch_rows(rows.row_bytes) // max(1, 2 * (n_players - 1)))
     for _ in range(n_couplings):

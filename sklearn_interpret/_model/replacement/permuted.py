@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn_interpret._model.replacement.repeated_scores import (
     RepeatedScore,
     split_copies,
 )
+from sklearn_interpret._model.row_limit import SLOW_CALL, announce_rows, rows_sent
 from sklearn_interpret._model.rows.base import copy_of, same_content
 
 if TYPE_CHECKING:
@@ -80,8 +82,12 @@ class PermutedScores:
         # A model may write to its input: it gets copies from then on.
         sent = copy_of(self._rows.native)
         model = CachedModel(estimator, sent, [sent], changes_input=False)
+        start, n_before = perf_counter(), rows_sent()
         baseline = [score.baseline(model, sent) for score in self._metrics]
         self.baseline = np.array(baseline)
+        # Of the rows as they are: seconds, and how many the scores send.
+        seconds, self._n_sent = perf_counter() - start, rows_sent() - n_before
+        self._seconds = seconds if seconds > SLOW_CALL else 0.0
         self._changes_input = not same_content(self._rows.native, sent)
 
     def scores(
@@ -97,9 +103,9 @@ class PermutedScores:
         permutations, and `strata` has for each player the groups of rows within which
         values are permuted, None for one.
         """
-        n_repeats = seeds.shape[1]
+        n_repeats, n_rows = seeds.shape[1], self._rows.n_rows
         rows_together = min(_ROWS_TOGETHER, batch_rows(self._rows.row_bytes))
-        n_copies = max(1, rows_together // self._rows.n_rows)
+        n_copies = max(1, rows_together // n_rows)
         blocks = [
             _Block(columns, player_seeds[start : start + n_copies], player_strata)
             for columns, player_seeds, player_strata in zip(
@@ -108,6 +114,13 @@ class PermutedScores:
             for start in range(0, n_repeats, n_copies)
         ]
         workers = effective_n_jobs(n_jobs)
+        announce_rows(
+            seeds.size * self._n_sent,
+            {"rows": n_rows, "features": len(seeds), "repeats": n_repeats},
+            "Use fewer rows (subsample), features (feature_groups) or n_repeats",
+            # At least: a call has as many rows, or more.
+            seconds=lambda: len(blocks) * self._seconds / workers,
+        )
         n_groups = min(len(blocks), 4 * workers) if workers > 1 else 1
         edges = np.linspace(0, len(blocks), n_groups + 1).astype(int)
         groups = [(self, blocks[start:stop]) for start, stop in pairwise(edges)]

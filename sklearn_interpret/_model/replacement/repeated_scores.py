@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._model.responses.predictors import RESPONSE_METHODS
 from sklearn_interpret._model.responses.response import check_length, is_list_of_outputs
+from sklearn_interpret._model.row_limit import ask_model
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of
 
@@ -138,11 +139,16 @@ class CachedModel:
             for start, copied in enumerate(self._copies):
                 if plain and X is copied:
                     if name not in self._cache:
-                        returned = attribute(self._input_or_copy(self._table))
+                        table = self._input_or_copy(self._table)
+                        returned = ask_model(attribute, table, table.shape[0])
                         check_length(self._estimator, returned, self._table.shape[0])
                         self._cache[name] = returned
                     return self._predictions_of_copy(self._cache[name], start)
-            return attribute(self._input_or_copy(X), *args, **kwargs)
+            return ask_model(
+                lambda rows: attribute(rows, *args, **kwargs),
+                self._input_or_copy(X),
+                X.shape[0],
+            )
 
         return call
 

@@ -24,6 +24,7 @@ from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.replacement.replaced_trees import ReplacedTrees
 from sklearn_interpret._model.replacement.replacement import averages_of_rows
 from sklearn_interpret._model.responses.response import count_outputs
+from sklearn_interpret._model.row_limit import announce_rows
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.effects.accumulation import NeighbourSteps
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 # Nodes that are read in about the time in which a tree predicts a row: a rough figure,
 # for the choice of the faster way.
 _NODES_PER_PREDICTION = 4
+_ADVICE = "Use fewer rows (subsample), fewer features, or fewer values of each"
 
 
 def choose_evaluator(
@@ -46,6 +48,7 @@ def choose_evaluator(
     replacements: list[Replacement],
     *,
     additive: bool = False,
+    n_variants: float = 0,
 ) -> ReplacedTrees | ReplacedResponses:
     """Responses to rows with replaced columns, from trees or from the model.
 
@@ -63,6 +66,8 @@ def choose_evaluator(
         The new values; trees take the same for every row.
     additive : bool, default=False
         Whether only a plain sum of trees will do: for differences.
+    n_variants : int, default=0
+        Number of new values that are to come, besides those of `replacements`.
 
     Returns
     -------
@@ -74,12 +79,12 @@ def choose_evaluator(
         With "tree".
     """
 
+    n_variants += sum(grid.n_variants for grid in replacements)
+
     def by_trees() -> ReplacedTrees | None:
         trees = tree_response(response, additive=additive, labels=False)
         by_row = any(len(codes) > 1 for grid in replacements for codes in grid.codes)
-        if method == "auto" and (
-            by_row or _are_few(rows, replacements, trees.ensemble)
-        ):
+        if method == "auto" and (by_row or _are_few(rows, n_variants, trees.ensemble)):
             return None
         return ReplacedTrees(trees, rows, replacements)
 
@@ -88,12 +93,9 @@ def choose_evaluator(
     return by_formula or ReplacedResponses(response, rows, replacements)
 
 
-def _are_few(
-    rows: Rows, replacements: list[Replacement], ensemble: TreeEnsemble
-) -> bool:
+def _are_few(rows: Rows, n_variants: float, ensemble: TreeEnsemble) -> bool:
     """Whether to predict the replaced rows takes less time than to read all nodes."""
-    n_replaced = rows.n_rows * sum(grid.n_variants for grid in replacements)
-    n_predictions = n_replaced * ensemble.n_trees
+    n_predictions = rows.n_rows * n_variants * ensemble.n_trees
     return _NODES_PER_PREDICTION * n_predictions < ensemble.n_nodes
 
 
@@ -183,6 +185,13 @@ class ReplacedResponses:
             (merged ones in the order of variants). Neither the blocks nor the order in
             which they are merged depend on `n_jobs`.
         """
+        n_rows = self._rows.n_rows
+        n_sent = sum(
+            (n_rows if of.rows is None else len(of.rows)) * of.n_variants
+            for of in self._replacements
+        )
+        n_values = sum(of.n_variants for of in self._replacements)
+        announce_rows(n_sent, {"rows": n_rows, "values": n_values}, _ADVICE)
         keyed: list[dict[tuple[int, int], Any]] = [{} for _ in self._replacements]
         for block, n_outputs, reduced in self._reduce_blocks(reduce, n_jobs):
             self._n_outputs = n_outputs

@@ -83,7 +83,7 @@ class ComponentsOfTrees:
         game = self.components.game
         return (3.0 ** game.paths.n_conditions[game.ensemble.is_leaf]).sum()
 
-    def warn_of_cost(self, n_rows: int, advice: str) -> None:
+    def announce(self, n_rows: int, advice: str) -> None:
         """Nothing: the model gets the rows themselves at most."""
 
     def decompose(
@@ -144,9 +144,10 @@ class ComponentsOfCoalitions:
         self._coalitions = sorted(coalitions)
         self._matrices = [self._moebius_matrix(term) for term in terms]
 
-    def warn_of_cost(self, n_rows: int, advice: str) -> None:
-        """Warn before a very large number of rows goes to the model."""
-        self._game.warn_of_cost(n_rows, len(self._coalitions), advice)
+    def announce(self, n_rows: int, advice: str) -> None:
+        """Announce that coalitions of rows go to the model, unless terms were read."""
+        if self.asks_model:
+            self._game.announce(n_rows, len(self._coalitions), advice)
 
     def _by_term(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values (..., n_terms * k) by term."""

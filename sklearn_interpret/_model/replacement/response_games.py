@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,16 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, most_batch_rows, slices
-from sklearn_interpret._model.progress import (
-    COSTLY_SECONDS,
-    duration_in_words,
-    said_cost,
-    with_progress,
-)
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.response import plain_responses
-from sklearn_interpret.exceptions import CostlyInspectionWarning
+from sklearn_interpret._model.row_limit import SLOW_CALL, announce_rows
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
@@ -34,12 +28,6 @@ if TYPE_CHECKING:
 
 # Probabilities are clipped to [eps, 1 - eps]: their logit is then at most 36.
 _EPSILON = np.finfo(np.float64).eps
-# Rows sent to the model above which a warning is raised: at a million rows a second, as
-# small models predict, they take two minutes.
-_MANY_ROWS = 10**8
-# Seconds of the call for the background above which the model is slow: shorter ones
-# measure other programs, too.
-_SLOW_CALL = 0.2
 # Largest excess of a mean probability over [0, 1] that counts as rounding, of weighted
 # means in double precision.
 _ROUNDING = 1e-9
@@ -93,7 +81,7 @@ class ResponseGame(ABC):
     saturated: bool
     n_batches = 0
     omits_equal = True
-    _draws_name = "of the background"
+    _draws_name = "rows of the background"
     _seconds_per_row = 0.0
     _calls_cost = False
 
@@ -128,18 +116,17 @@ class ResponseGame(ABC):
         """Seconds of the model for coalitions of rows; zero if it is quick."""
         return self._seconds_per_row * n_rows * n_coalitions * self.n_draws
 
-    def warn_of_cost(self, n_rows: int, n_coalitions: int, advice: str) -> None:
-        """Warn before very many rows go to the model, or it takes minutes."""
-        sent = n_rows * n_coalitions * self.n_draws
-        seconds = self.seconds(n_rows, n_coalitions)
-        if not (sent > _MANY_ROWS or seconds > COSTLY_SECONDS):
-            return
-        said_cost()
-        time = f", which takes about {duration_in_words(seconds)}" if seconds else ""
-        warn(
-            f"{advice}: up to {sent} rows go to the model, {n_rows} rows x "
-            f"{n_coalitions} coalitions x {self.n_draws} {self._draws_name}{time}.",
-            CostlyInspectionWarning,
+    def announce(self, n_rows: int, n_coalitions: int, advice: str) -> None:
+        """Announce that coalitions of rows go to the model."""
+        announce_rows(
+            n_rows * (1 + n_coalitions * self.n_draws),  # each row as it is, too
+            {
+                "rows": n_rows,
+                "coalitions": n_coalitions,
+                self._draws_name: self.n_draws,
+            },
+            advice,
+            seconds=partial(self.seconds, n_rows, n_coalitions),
         )
 
     def columns(self, coalitions: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -299,7 +286,7 @@ class CoalitionGame(ResponseGame):
         start = perf_counter()
         responses = plain_responses(response, background)
         seconds, n_others = perf_counter() - start, background.n_rows - 1
-        if seconds > _SLOW_CALL and n_others:
+        if seconds > SLOW_CALL and n_others:
             # The cost of a call, whatever its rows, is taken off.
             start = perf_counter()
             response(background.take([0]).native)

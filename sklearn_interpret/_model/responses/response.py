@@ -27,6 +27,7 @@ from sklearn_interpret._model.responses.predictors import (
     is_classifier,
     unfrozen,
 )
+from sklearn_interpret._model.row_limit import ask_model
 from sklearn_interpret._model.rows.base import copy_of, same_content
 from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret.exceptions import NonFiniteResponseError
@@ -206,7 +207,7 @@ class Response:
             return self._empty[name]
         changes = self._changes_input.get(name)
         copied = X if changes is False else copy_of(X)
-        returned = function(copied)
+        returned = ask_model(function, copied, _n_rows(X))
         if _n_rows(X) == 1 and getattr(returned, "ndim", 1) == 0:
             returned = returned.reshape(1)  # scipy's scalar for a row of a COO array
         check_length(self.estimator, returned, _n_rows(X))

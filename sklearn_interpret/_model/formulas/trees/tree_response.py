@@ -41,6 +41,7 @@ from sklearn_interpret._model.responses.response import (
     Response,
     make_response,
 )
+from sklearn_interpret._model.row_limit import ask_model
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
 
@@ -194,12 +195,14 @@ class TreeResponse(Formula):
         estimator, model = self.response.estimator, self.model
         X = copy_of(X)  # some steps and models change their input
         if not self.additive:
-            returned = np.asarray(getattr(estimator, str(self.response.method))(X))
+            method = getattr(estimator, str(self.response.method))
+            returned = np.asarray(ask_model(method, X, X.shape[0]))
             values = self.response.read(returned)
         elif model.raw_method is None:
             return self.ensemble.raw(model.encode(X))
         else:
-            returned = model.raw_response(estimator, X)
+            raw_response = partial(model.raw_response, estimator)
+            returned = ask_model(raw_response, X, X.shape[0])
             values = self.response.read(model.as_returned(returned))
         return values.astype(np.float32) if returned.dtype == np.float32 else values
 
