@@ -312,6 +312,7 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
         weights = check_weights(sample_weight, rows, count_rows=True)
         new, old = Sample.of_positive_weight(rows, y, weights), self._old
         rng = np.random.default_rng(self._seed)
+        means = [_mean(plain_responses(self._response, e.rows), e) for e in (old, new)]
         if self._explainer is None:
             n_couplings = -(-self.n_permutations // 2)
             settings = n_couplings, rng, self.n_jobs
@@ -324,7 +325,6 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
             gains = RowGains(
                 -_values(reverse, old.rows), _values(self._explainer, new.rows)
             )
-        means = [_mean(plain_responses(self._response, e.rows), e) for e in (old, new)]
         has_loss = y is not None and self.loss is not None
         return self._with_intervals(
             gains,

@@ -339,6 +339,7 @@ class RegionalEffects(BaseEffect):
     def _measure(self, sample: Sample, response: Response) -> int:
         self.grid_values_ = [axis.displayed for (axis,) in self.axes_]
         self.sample_indices_ = sample.index
+        outputs = plain_responses(response, sample.rows)
         entries = (self._ice_curves if self.effect == "ice" else self._ale_curves)(
             sample, response
         )
@@ -347,7 +348,7 @@ class RegionalEffects(BaseEffect):
         curves = [entry.curves for entry in entries]
         if self.joint:
             curves = [_join_curves(curves, have_same_weights=self.effect == "ice")]
-        self._roots = self._search_regions(sample, curves, response)
+        self._roots = self._search_regions(sample, curves, outputs)
         roots = self._roots * len(entries) if self.joint else self._roots
         self.heterogeneity_ = np.array(
             [
@@ -409,10 +410,9 @@ class RegionalEffects(BaseEffect):
         ]
 
     def _search_regions(
-        self, sample: Sample, curves: list[RowCurves], response: Response
+        self, sample: Sample, curves: list[RowCurves], outputs: NDArray[np.float64]
     ) -> list[RegionNode]:
         """The tree of regions of each entry, or of all together."""
-        outputs = plain_responses(response, sample.rows)
         variance = known_moments(outputs, sample.weights).variance.mean()
         rows, min_rows = sample.rows, self.min_samples_leaf
         if not isinstance(min_rows, Integral):

@@ -498,7 +498,7 @@ class SAGE(BaseImportance):
         self, game: _Game, n_rows: int, n_pairs: int, is_first: bool
     ) -> int:
         """Number of pairs of orders, less than asked for if `max_rows` is used up."""
-        if rows_left() == inf:
+        if rows_left() == inf or not game.rows_sent(1, 1):
             return n_pairs
         n_plain = game.rows_sent(n_rows, 0)
         n_each = game.rows_sent(n_rows, 2 * (len(self.features_) - 1)) - n_plain

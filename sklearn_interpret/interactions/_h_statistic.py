@@ -278,7 +278,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
                 subsample = self._draw(sample, self.subsample, rng)
             responses = self._dependence_at_rows(subsample, response)
             if not repeat:
-                n_sent = self.n_repeats * responses.most_rows(self._pairs, triples)
+                sets = self._pairs, _extra_pairs(self._pairs, triples), triples
+                n_sent = self.n_repeats * responses.most_rows(*sets)
                 n_rows, n_features = subsample.rows.n_rows, len(self.features_)
                 n_sets = n_features + len(self._pairs) + len(triples)
                 parts = {"rows": n_rows, "other rows": n_rows, "sets": n_sets}
@@ -536,6 +537,15 @@ def _blocks_of_players(
         yield rows, players, np.stack(effects, axis=1), without_player
 
 
+def _extra_pairs(
+    pairs: NDArray[np.intp], triples: list[tuple[int, ...]]
+) -> list[tuple[int, ...]]:
+    """Pairs that triples need, besides those that are measured."""
+    needed = {frozenset(pair) for triple in triples for pair in combinations(triple, 2)}
+    extra = needed - set(map(frozenset, iter_tuples(pairs))) if needed else ()
+    return sorted(tuple(sorted(pair)) for pair in extra)
+
+
 def _strengths_of_sets(
     responses: Dependence,
     pairs: NDArray[np.intp],
@@ -545,8 +555,7 @@ def _strengths_of_sets(
 ) -> tuple[Strength, Strength, NDArray[np.float64]]:
     """Strengths of pairs and triples, and the mean joint effects of pairs."""
     needed = {frozenset(pair) for triple in triples for pair in combinations(triple, 2)}
-    extra_pairs = needed - set(map(frozenset, iter_tuples(pairs))) if needed else ()
-    extra_sets = [*sorted(tuple(sorted(pair)) for pair in extra_pairs), *triples]
+    extra_sets = [*_extra_pairs(pairs, triples), *triples]
     n_sets, n_outputs = len(pairs) + len(extra_sets), responses.predictions.shape[1]
     strengths = h_statistics.Strength(*np.zeros((2, n_sets, n_outputs)))
     constants = np.empty((len(pairs), n_outputs))

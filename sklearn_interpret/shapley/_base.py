@@ -161,6 +161,10 @@ class AllCoalitions(Attributor):
         """Number of all coalitions."""
         return 2**n_players
 
+    def n_asked(self, n_players: int) -> int:
+        """Number of coalitions but for the empty and the grand one."""
+        return self.n_coalitions(n_players) - 2
+
     def coalitions(self, n_players: int) -> NDArray[np.bool_]:
         """Coalitions to evaluate, (m, n_players): neither the empty nor the grand."""
         return all_coalitions(n_players)
