@@ -83,8 +83,8 @@ def test_warnings_begin_with_advice():
     starts = list(first_words())
     assert len(starts) > 30
     given = [name for name, text in starts if not isinstance(text, str)]
-    # Those of interactions and of coalitions get their advice.
-    assert sorted(given) == ["_base.py", "response_games.py"]
+    # Those of interactions and of announced rows get their advice.
+    assert sorted(given) == ["_base.py", "row_limit.py"]
     words = {text.split()[0] for _, text in starts if isinstance(text, str)}
     assert words <= ADVICE
 

@@ -32,6 +32,7 @@ def estimator_dataclass(cls: type[T]) -> type[T]:
 class SampleInspector(BaseInspector):
     """Base of the inspectors of responses to a sample of the rows."""
 
+    max_rows: int | None = None
     response_method: str | Sequence[str] | Callable[..., Any] = "auto"
     target: Any = None
     subsample: float | None = None
@@ -39,10 +40,3 @@ class SampleInspector(BaseInspector):
     n_jobs: int | None = None
     verbose: int | None = None
     output_names_: list[Any] = field(init=False)
-
-
-@estimator_dataclass
-class PerturbingInspector(SampleInspector):
-    """Base of the inspectors of responses to changed copies of a sample of the rows."""
-
-    max_rows: int | None = None

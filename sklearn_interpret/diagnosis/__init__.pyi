@@ -66,6 +66,7 @@ class ChangeDisplay:
         target: Any = None,
         cv: Any = None,
         alpha: float = 0.05,
+        max_rows: int | None = None,
         subsample: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

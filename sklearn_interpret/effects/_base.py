@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics import grids
-from sklearn_interpret._inspectors.params import PerturbingInspector
+from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import (
     TransformerMixin,
@@ -50,7 +50,7 @@ Points = list[NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]]
 
 
 @lazy_transformer
-class BaseEffect(ResultsMixin, TransformerMixin, PerturbingInspector):
+class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     """Base of the effect estimators.
 
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
@@ -75,7 +75,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, PerturbingInspector):
     _number_attributes: ClassVar[dict[str, str]]
 
     _parameter_constraints = {
-        **PerturbingInspector._parameter_constraints,
+        **SampleInspector._parameter_constraints,
         "features": "no_validation",
         "categorical_features": ["array-like", StrOptions({"auto"}), None],
         "custom_values": [dict, None],

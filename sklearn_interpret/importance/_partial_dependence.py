@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._inspectors.params import (
-    PerturbingInspector,
-    estimator_dataclass,
-)
+from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.effects import PartialDependence
@@ -26,7 +23,7 @@ _ROUNDING = 1e-12
 
 
 @estimator_dataclass
-class PartialDependenceImportance(BaseImportance, PerturbingInspector):
+class PartialDependenceImportance(BaseImportance, SampleInspector):
     """Variation of the partial dependence along a feature.
 
     The standard deviation of the partial dependence over the points of its grid; for

@@ -6,6 +6,7 @@ The model is fitted again without each row, or an exact shortcut is taken, as
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +17,7 @@ from sklearn.utils import check_consistent_length
 
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
-from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
+from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions
@@ -62,7 +63,7 @@ _CHANGE_NAMES = {
 
 
 @estimator_dataclass
-class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
+class DeletionDiagnostics(ResultsMixin, RefittingMixin):
     r"""Changes of a model that is fitted again without a training row.
 
     A row without which the model differs is influential: it deserves a look, for it may
@@ -204,7 +205,14 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
     rows: ArrayLike | None = None
     what: str = "prediction"
     groups: ArrayLike | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int | None = None
 
+    output_names_: list[Any] = field(init=False)
     influence_: NDArray[np.float64] = field(init=False)
     prediction_changes_: NDArray[np.float64] = field(init=False)
     loss_changes_: NDArray[np.float64] = field(init=False)
@@ -217,7 +225,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
     sample_indices_: NDArray[np.intp] = field(init=False)
 
     _parameter_constraints = {
-        **SampleInspector._parameter_constraints,
+        **RefittingMixin._parameter_constraints,
         "rows": "no_validation",
         "what": [StrOptions(set(_CHANGE_NAMES))],
         "groups": ["array-like", None],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._inspectors.params import PerturbingInspector
+from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import slices
@@ -40,7 +40,7 @@ class SetNumbers(NamedTuple):
     columns: dict[str, NDArray[np.float64]]  # "strength" and others, each (n, k)
 
 
-class BaseInteraction(ResultsMixin, PerturbingInspector):
+class BaseInteraction(ResultsMixin, SampleInspector):
     """Base of the estimators of interactions between features, or groups of them.
 
     A subclass yields the numbers that it measured for sets of features
@@ -56,7 +56,7 @@ class BaseInteraction(ResultsMixin, PerturbingInspector):
     _for_any_model = 'method="auto" takes any model.'
 
     _parameter_constraints = {
-        **PerturbingInspector._parameter_constraints,
+        **SampleInspector._parameter_constraints,
         "features": "no_validation",
         "method": [StrOptions({"auto", "tree", "brute"})],
     }

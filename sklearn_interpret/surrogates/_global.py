@@ -13,10 +13,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import agreement
-from sklearn_interpret._inspectors.params import (
-    PerturbingInspector,
-    estimator_dataclass,
-)
+from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, warn
@@ -63,7 +60,7 @@ def _offers(name: str) -> Callable[..., bool]:
 
 
 @estimator_dataclass
-class GlobalSurrogate(ResultsMixin, PerturbingInspector):
+class GlobalSurrogate(ResultsMixin, SampleInspector):
     r"""A simple model in place of a complex one, with its fidelity.
 
     The surrogate g is fitted to the responses of the model f, not to the targets. Rules
@@ -211,7 +208,7 @@ class GlobalSurrogate(ResultsMixin, PerturbingInspector):
     _result_own_units = frozenset({"coef", "std"})
 
     _parameter_constraints = {
-        **PerturbingInspector._parameter_constraints,
+        **SampleInspector._parameter_constraints,
         "scoring": [str, callable],
         "subset": [callable, None],
         "min_fidelity": [Interval(Real, None, None, closed="neither"), None],

@@ -254,9 +254,7 @@ def test_a_row_that_outweighs_all_others_is_sampled_as_if_alone():
 
 
 def test_costs_are_announced(monkeypatch):
-    monkeypatch.setattr(
-        "sklearn_interpret._model.replacement.response_games._MANY_ROWS", 100
-    )
+    monkeypatch.setattr("sklearn_interpret._model.row_limit._MANY_ROWS", 100)
     for method in ("exact", "sampling"):
         sage = SAGE(KNeighborsRegressor(1), method=method)
         with pytest.warns(CostlyInspectionWarning, match="rows go to the model"):

@@ -546,9 +546,10 @@ def reluctant(a, *others):
     return a * others[0]
 
 
-def test_very_many_rows_are_warned_of_before_they_are_sent():
+def test_very_many_rows_are_warned_of_before_they_are_sent(monkeypatch):
+    monkeypatch.setattr("sklearn_interpret._model.row_limit._MANY_ROWS", 2e7)
     table = np.random.default_rng(0).normal(size=(300, 25))
-    expected = r"subsample=.*HStatistic is about to send up to 2.9e\+07 rows"
+    expected = r"subsample=.*up to 29\d{6} rows go to the model, 300 rows x 300 other"
     with pytest.warns(CostlyInspectionWarning, match=expected), pytest.raises(TooMany):
         h_of(reluctant, table)
     assert np.isfinite(h_of(reluctant, table[:, :3], subsample=10).total_)
@@ -599,8 +600,8 @@ def test_sums_grow_with_rows_pairs_triples_and_passes(wide_trees):
 def test_memory_until_the_warning_of_many_pairs(
     inspector, method, wide_trees, monkeypatch
 ):
-    for limit in ("_MANY_SUMS", "_MANY_VALUES"):
-        monkeypatch.setattr(interactions_base, limit, 0)
+    monkeypatch.setattr(interactions_base, "_MANY_SUMS", 0)
+    monkeypatch.setattr("sklearn_interpret._model.row_limit._MANY_ROWS", 0)
     model = frozen(lambda a, *others: a, WIDE) if method == "brute" else wide_trees
     h = inspector(model, method=method)
 

@@ -172,11 +172,9 @@ def test_responses_whose_differences_are_beyond_the_largest_float(kind):
 
 
 def test_much_work_is_told_of_beforehand(monkeypatch):
-    monkeypatch.setattr(
-        "sklearn_interpret._model.replacement.response_games._MANY_ROWS", 100
-    )
+    monkeypatch.setattr("sklearn_interpret._model.row_limit._MANY_ROWS", 100)
     inspector = of_model(ExactShapley, FOREST)
-    with pytest.warns(CostlyInspectionWarning, match="feature_groups.*256 rows"):
+    with pytest.warns(CostlyInspectionWarning, match="feature_groups.*226 rows"):
         inspector.explain(X[10:12])
 
 

@@ -159,7 +159,7 @@ def test_time_is_announced():
     inspector = KernelSHAP(MODEL, n_coalitions=2048, **SETTINGS).fit(X)
     Costly.stops_at = 0
     with (
-        pytest.warns(CostlyInspectionWarning, match=r"2457600 rows .* about \d+ hours"),
+        pytest.warns(CostlyInspectionWarning, match=r"2455320 rows .* about \d+ hours"),
         pytest.raises(KeyboardInterrupt),
     ):
         inspector.explain(X)
