@@ -31,7 +31,7 @@ MODEL = LinearRegression()
 
 
 def partial_dependence(X: Floats, y: Floats) -> None:
-    effect = PartialDependence(MODEL, features=[0]).fit(X, y)
+    effect = PartialDependence(MODEL, features=[0], max_rows=10**6).fit(X, y)
     assert_type(effect, PartialDependence)
     assert_type(effect.average_, list[Floats])
     assert_type(effect.standard_errors_, list[Floats] | None)
