@@ -10,7 +10,7 @@ from functools import cache, partial
 from itertools import chain, starmap
 from operator import call
 from threading import Lock, current_thread, main_thread
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs, parallel_config
@@ -20,12 +20,8 @@ from sklearn import get_config
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
+from sklearn_interpret._model import row_limit
 from sklearn_interpret._model.progress import with_progress
-from sklearn_interpret._model.row_limit import (
-    add_rows,
-    counting_rows,
-    needs_one_process,
-)
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
@@ -33,6 +29,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Text, category, file name and line number of a warning, as `warn_explicit` takes them.
 _CaughtWarning = tuple[str, type[Warning], str, int]
+# What a worker returns: a result, warnings, and the number of rows that the model got.
+_Returned = tuple[Any, list[_CaughtWarning], int]
 
 # A batch has 4 MiB, about the size of a processor's cache, or 16384 rows where these
 # are more: larger batches miss the cache, smaller ones pay for more calls. Both are
@@ -91,14 +89,6 @@ def worker_slices(n_rows: int, n_jobs: int | None) -> Iterator[slice]:
     n_workers = effective_n_jobs(n_jobs)
     n_pieces = _PIECES_PER_WORKER * n_workers if n_workers > 1 else 1
     return slices(n_rows, max(1, -(-n_rows // n_pieces)))
-
-
-class _Returned(NamedTuple):
-    """What a worker returns."""
-
-    result: Any
-    caught: list[_CaughtWarning]
-    n_rows: int  # that it sent to the model
 
 
 class LazyRows(ABC):
@@ -244,7 +234,7 @@ def run(
     object
         Result of `function`.
     """
-    if needs_one_process() or _n_workers(n_jobs, tasks) <= 1:
+    if row_limit.needs_one_process() or _n_workers(n_jobs, tasks) <= 1:
         yield from with_progress(starmap(function, tasks), len(tasks))
         return
     # Nested parallelism: workers times threads must not exceed the cores.
@@ -270,7 +260,7 @@ def stream(
     Workers start immediately, while the caller goes on; without workers each item is
     computed when it is requested.
     """
-    if needs_one_process() or _n_workers(n_jobs, tasks) <= 1:
+    if row_limit.needs_one_process() or _n_workers(n_jobs, tasks) <= 1:
         results: Iterable[Any] = starmap(function, tasks)
     else:
         work = _limited_calls(partial(_list_results, function), tasks, n_jobs)
@@ -373,12 +363,12 @@ def _limit_call(
     main = current_thread() is main_thread()
     caught: AbstractContextManager[list[warnings.WarningMessage]]
     caught = warnings.catch_warnings(record=True) if main else nullcontext([])
-    limits = limit_threads(cores), parallel_config(backend, n_jobs=1)
-    with caught as issued, limits[0], limits[1], counting_rows() as count:
+    config, counting = parallel_config(backend, n_jobs=1), row_limit.counting_rows()
+    with caught as issued, limit_threads(cores), config, counting as count:
         result = shared(unshared)
     # As text: not all warnings can be pickled.
     texts = [(str(w.message), w.category, w.filename, w.lineno) for w in issued]
-    return _Returned(result, list(dict.fromkeys(texts)), count.n_sent)
+    return result, list(dict.fromkeys(texts)), count.n_sent
 
 
 def _issue_warnings(results: Iterable[_Returned]) -> Iterator[Any]:
@@ -388,7 +378,7 @@ def _issue_warnings(results: Iterable[_Returned]) -> Iterator[Any]:
     """
     issued = set()
     for result, caught, n_rows in results:
-        add_rows(n_rows)
+        row_limit.add_rows(n_rows)
         for warning in caught:
             if warning not in issued:
                 issued.add(warning)

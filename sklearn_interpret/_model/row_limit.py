@@ -38,13 +38,6 @@ class RowCount:
     announced: bool = False
     warned: bool = False
 
-    def with_outer(self) -> "Iterator[RowCount]":
-        """This count, and those of the calls around it."""
-        count: RowCount | None = self
-        while count is not None:
-            yield count
-            count = count.outer
-
 
 # The count of the call that runs in this thread.
 _current: ContextVar[RowCount | None] = ContextVar("rows", default=None)
@@ -146,9 +139,8 @@ def announce_rows(
                 f"rows that go to the model ({product}): {possible} of the {n_units} "
                 f"{name} are possible. {advice}."
             )
-    duration = 0.0 if rows_left() < inf else seconds()
-    is_costly = n_rows > _MANY_ROWS or duration > COSTLY_SECONDS
-    if cost_is_said() or not is_costly:
+    duration = 0.0 if cost_is_said() or rows_left() < inf else seconds()
+    if cost_is_said() or not (n_rows > _MANY_ROWS or duration > COSTLY_SECONDS):
         return
     for count in counts:
         count.warned = True
@@ -174,5 +166,8 @@ def duration_in_words(seconds: float) -> str:
 
 def _running() -> list[RowCount]:
     """Counts of the running calls, the innermost first."""
-    count = _current.get()
-    return [] if count is None else [*count.with_outer()]
+    counts, count = [], _current.get()
+    while count is not None:
+        counts.append(count)
+        count = count.outer
+    return counts

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import ceil, inf
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +33,7 @@ from sklearn_interpret._inspectors.dependence import (
 )
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS, nesting_of
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices, worker_slices
 from sklearn_interpret._model.replacement.response_games import (
     CoalitionGame,
@@ -45,6 +45,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, merge_states
 from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance._base import AnySample, BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 
@@ -415,9 +416,7 @@ class SAGE(BaseImportance):
                 'or use method="sampling".'
             )
         n_sent = game.rows_sent(n_rows, n_coalitions - 2)
-        if n_sent > rows_left():
-            if self.method == "exact":
-                self._refuse_rows(n_sent, n_rows)
+        if n_sent > rows_left() and self.method != "exact":
             return "sampling"
         is_cheap = has_components and self.method == "auto"
         # All coalitions are no more than those that sampling would evaluate for a row.
@@ -487,7 +486,16 @@ class SAGE(BaseImportance):
             game.announce(n_rows, 2 * n_new_pairs * (n_players - 1))
             orders = hierarchy.draw_orders(n_rows * n_new_pairs, rng)
             arrays = targets, orders.reshape(n_rows, n_new_pairs, n_players)
-            blocks = _map_blocks(gains_of_block, sample, arrays, self.n_jobs)
+            try:
+                blocks = _map_blocks(gains_of_block, sample, arrays, self.n_jobs)
+            except KeyboardInterrupt:
+                if is_first:
+                    raise
+                warn(
+                    "Fit again for smaller standard errors: the call was interrupted.",
+                    CostlyInspectionWarning,
+                )
+                break
             gains = np.concatenate([gains, np.concatenate(blocks)], axis=1)
             values, errors = means_of_draws(gains, sample.weights)
             n_new_pairs = self._pairs_to_draw(gains, values, errors.max())
@@ -503,18 +511,8 @@ class SAGE(BaseImportance):
         n_plain = game.rows_sent(n_rows, 0)
         n_each = game.rows_sent(n_rows, 2 * (len(self.features_) - 1)) - n_plain
         n_allowed = int(max(rows_left() - n_plain, 0) // max(n_each, 1))
-        if n_allowed < n_pairs and is_first:
-            self._refuse_rows(n_plain + n_pairs * n_each, n_rows)
-        return min(n_pairs, n_allowed)
-
-    def _refuse_rows(self, n_needed: float, n_rows: int) -> NoReturn:
-        """Raise: the model would get more than `max_rows`; say what can be done."""
-        share = rows_left() / n_needed
-        raise ValueError(
-            f"max_rows={self.max_rows} is less than {n_needed:.0f}, which the model "
-            f"gets at least: use {int(max(share, 0) * n_rows)} of the {n_rows} rows, a "
-            "smaller background (subsample), or fewer players (feature_groups)."
-        )
+        # Too many are refused when they are announced.
+        return n_pairs if is_first else min(n_pairs, n_allowed)
 
     def _pairs_to_draw(
         self, gains: NDArray[np.float64], values: NDArray[np.float64], error: float

@@ -120,8 +120,7 @@ class MaskSampler(Sampler):
         seed: list[int],
     ) -> None:
         self.response, self.split, self.draw = response, split, draw
-        self.n_samples = self.n_asked = n_samples
-        self.seed = seed
+        self.n_samples, self.n_asked, self.seed = n_samples, n_samples, seed
         self.kernel_width = _WIDTH_OF_MASKS if kernel_width is None else kernel_width
 
     def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:

@@ -165,6 +165,18 @@ def test_time_is_announced():
         inspector.explain(X)
 
 
+def test_interrupted_sage():
+    y = MODEL.predict(X)
+    sage = SAGE(MODEL, tolerance=0.001, **SETTINGS)
+    Costly.n_rows, Costly.stops_at = 0, 300_000
+    with pytest.warns(CostlyInspectionWarning, match="smaller standard errors"):
+        sage.fit(X, y)
+    assert sage.n_permutations_ > 0
+    Costly.n_rows, Costly.stops_at = 0, 1000
+    with pytest.raises(KeyboardInterrupt):
+        sage.fit(X, y)
+
+
 @pytest.mark.parametrize("max_rows", [100_000, 150_000])
 def test_sage(max_rows):
     y = MODEL.predict(X)
@@ -175,7 +187,7 @@ def test_sage(max_rows):
     limited = SAGE(MODEL, tolerance=0.001, max_rows=max_rows, **SETTINGS).fit(X, y)
     assert 0.7 * max_rows < Costly.n_rows <= max_rows
     assert limited.method_ == "sampling"
-    with pytest.raises(ValueError, match=r"max_rows=5000 .* use \d+ of the 120 rows"):
+    with pytest.raises(ValueError, match=r"max_rows=5000 .* \d+ of the 120 rows"):
         SAGE(MODEL, max_rows=5000, **SETTINGS).fit(X, y)
     few = {"few": list(range(6)), "others": list(range(6, 12))}
     with pytest.raises(ValueError, match="max_rows=1000 is less than"):
