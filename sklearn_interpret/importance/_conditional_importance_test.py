@@ -209,6 +209,9 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     Models that refer to columns by name or position, or have a parameter for each, are
     fitted with a constant column instead of without it.
 
+    `max_rows` counts the redrawn rows of "hrt". Models that are fitted again, for all
+    tests, predict each row a few times, which does not count.
+
     References
     ----------
     Shah, R. D. & Peters, J. (2020). The hardness of conditional independence testing
