@@ -724,10 +724,11 @@ def _units_of_numbers(
     # Without scaling squares of large numbers overflow, and those of small ones vanish.
     exponents = np.frexp(np.abs(values).max(axis=0))[1]
     values = np.ldexp(values, -exponents)
-    means = np.average(values, axis=0, weights=weights)
-    spreads = np.sqrt(np.average((values - means) ** 2, axis=0, weights=weights))
-    if kind == "gower":
-        spreads = np.ptp(values, axis=0)
+    with np.errstate(invalid="ignore"):  # infinite numbers, whose unit is one
+        means = np.average(values, axis=0, weights=weights)
+        spreads = np.sqrt(np.average((values - means) ** 2, axis=0, weights=weights))
+        if kind == "gower":
+            spreads = np.ptp(values, axis=0)
     if kind == "mad":
         for j, column in enumerate(values.T):
             (median,) = averaged_quantile(column, [0.5], weights)
