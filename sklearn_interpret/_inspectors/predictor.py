@@ -18,6 +18,7 @@ from sklearn_interpret._inspectors.sklearn_bases import (
     plain_state,
     set_plain_state,
 )
+from sklearn_interpret._model.parallel import limit_blas
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.rows import validation
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, read_head
@@ -73,14 +74,16 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         if partitions is not None:
             rows = self._check_rows(read_head(self, partitions), reset=True)
             check = partial(_check_partition, clone(self))
-            self._fit(PartitionedSample(partitions, rows, check))
+            with limit_blas(1):
+                self._fit(PartitionedSample(partitions, rows, check))
             return self
         rows = self._check_rows(X, reset=True)
         y = self._check_targets(rows, y)
         weights = validation.check_weights(
             sample_weight, rows, count_rows=self._errors_count_rows
         )
-        self._fit(Sample.of_positive_weight(rows, y, weights))
+        with limit_blas(1):
+            self._fit(Sample.of_positive_weight(rows, y, weights))
         return self
 
     @abstractmethod

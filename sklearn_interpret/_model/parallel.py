@@ -5,7 +5,12 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    _GeneratorContextManager,
+    contextmanager,
+    nullcontext,
+)
 from functools import cache, partial
 from itertools import chain, starmap
 from operator import call
@@ -200,8 +205,11 @@ class _BlasLimits:
 _BLAS = _BlasLimits()
 
 
-def limit_blas(n_threads: int) -> AbstractContextManager[None]:
-    """Context manager that limits the threads of BLAS: small matrices gain nothing."""
+def limit_blas(n_threads: int) -> _GeneratorContextManager[None]:
+    """Context manager, or decorator, that limits the threads of BLAS.
+
+    With small matrices several threads wait for each other longer than they work.
+    """
     return _BLAS.limit(n_threads)
 
 

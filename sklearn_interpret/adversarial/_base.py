@@ -25,7 +25,11 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     check_sample_weight,
 )
-from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.actionability import (
+    Actionability,
+    blocks_of_numbers,
+    lowest_and_highest,
+)
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
@@ -131,11 +135,13 @@ class BaseAttack(BaseRowSearch):
         self, rows: Rows, categorical: NDArray[np.bool_]
     ) -> dict[int, tuple[float, float]]:
         """Lowest and highest values of columns of numbers: of the data, or `bounds`."""
-        ranges = {}
-        for j in np.flatnonzero(~categorical).tolist():
-            values = rows.numbers(j)
-            values = values[np.isfinite(values)]
-            ranges[j] = (values.min(), values.max()) if len(values) else (0.0, 0.0)
+        ranges: dict[int, tuple[float, float]] = {}
+        for columns, values in blocks_of_numbers(rows, categorical):
+            low, high = lowest_and_highest(values)
+            without_number = low > high
+            low[without_number] = high[without_number] = 0.0
+            limits = zip(low.tolist(), high.tolist(), strict=True)
+            ranges.update(zip(columns.tolist(), limits, strict=True))
         if self.bounds is None:
             return ranges
         if isinstance(self.bounds, Mapping):

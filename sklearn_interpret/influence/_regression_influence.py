@@ -29,7 +29,7 @@ from sklearn_interpret._model.gradients.objectives import (
     has_balanced_classes,
     warn_of_balanced_classes,
 )
-from sklearn_interpret._model.parallel import run_in_threads, slices
+from sklearn_interpret._model.parallel import limit_blas, run_in_threads, slices
 from sklearn_interpret._model.rows.tables import as_objects
 
 if TYPE_CHECKING:
@@ -299,6 +299,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
             )
         return objective
 
+    @limit_blas(1)
     def _inspect(self, sample: Sample, response: Any) -> None:
         name = type(self).__name__
         score_model = score_model_of(name, self.estimator_, sample).at_optimum()

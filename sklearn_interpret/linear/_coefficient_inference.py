@@ -22,7 +22,10 @@ from sklearn_interpret._core.influence.score_passes import PassedRegression
 from sklearn_interpret._core.regression import working_regression
 from sklearn_interpret._core.regression.overdispersion import DISPERSED
 from sklearn_interpret._core.regression.profile_likelihood import profile_bounds
-from sklearn_interpret._core.regression.separation import without_separated_rows
+from sklearn_interpret._core.regression.separation import (
+    rules_out_separation,
+    without_separated_rows,
+)
 from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.regression import (
@@ -455,8 +458,12 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             self._has_known_dispersion,
             self._weights_count_rows,
         )
-        if in_memory:
-            if regression is None or regression.flat or len(regression.undetermined):
+        if score_model is not None:
+            if regression is None or len(regression.undetermined):
+                return None
+            if regression.flat and not rules_out_separation(
+                score_model, regression.parameters
+            ):
                 return None
         elif regression is None or regression.slow:
             raise ValueError(

@@ -40,7 +40,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     warn,
 )
-from sklearn_interpret._model.parallel import rows_in_memory, slices
+from sklearn_interpret._model.parallel import limit_blas, rows_in_memory, slices
 from sklearn_interpret._model.rows import validation
 from sklearn_interpret._model.rows.arrays import with_days
 from sklearn_interpret._model.rows.features import shortened
@@ -211,6 +211,7 @@ class KMedoids(
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
+    @limit_blas(1)
     def fit(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,14 @@ from sklearn.utils import Tags
 
 from sklearn_interpret._core.rules.bins import majority_bins, uniform_bins
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import Condition
 
@@ -179,3 +183,26 @@ class OneRClassifier(RuleListClassifier):
         if missing_code in codes:
             bins = [*bins, (missing_code, missing_code)]
         return bins
+
+    def _first_that_holds(
+        self, rules: Sequence[tuple[Condition, ...]], rows: Rows
+    ) -> NDArray[np.intp]:
+        # Rules grow in number with the rows: they are looked up, instead of asked.
+        bins = [rule[0] for rule in rules[:-1]]
+        if not bins:
+            return np.zeros(rows.n_rows, dtype=np.intp)
+        if bins[0].levels is None:
+            highs = [
+                np.inf if c.high is None else days(c.high)
+                for c in bins
+                if c.levels is None
+            ]
+            # NaN comes last: to the rule for missing values, or to the default.
+            return np.searchsorted(highs, rows.numbers(self.feature_))
+        codes, code_of_label = bins[0]._read(rows)
+        rule_of_code = np.full(len(code_of_label), len(bins))
+        for position, condition in enumerate(bins):
+            code = code_of_label.get(label_key((condition.levels or ())[0]))
+            if code is not None:
+                rule_of_code[code] = position
+        return rule_of_code[codes]

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._inspectors.predictor import most_probable_class
 from sklearn_interpret._inspectors.sklearn_bases import ClassifierMixin
 from sklearn_interpret._model._sklearn_compat import (
@@ -44,7 +43,8 @@ def first_rule_that_holds(self: Any, X: Any) -> NDArray[np.intp]:
     ndarray of shape (n_samples,), int
         Positions in `rules_`, of which the last is the default rule.
     """
-    return self._holds(X).argmax(axis=0)
+    rows = self._check_rows(X, reset=False)
+    return self._first_that_holds([rule.conditions for rule in self.rules_], rows)
 
 
 class RuleListClassifier(ClassifierMixin, RuleModel):
@@ -84,15 +84,14 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
         """Rules that decide any row, and the default, with shares and coverage."""
         n_classes = len(self.classes_)
         conditions: list[tuple[Condition, ...]] = [*rules, ()]
-        holds = all_hold(conditions, sample.rows, sample.rows.n_rows)
-        all_sums = np.bincount(sample.y, sample.weights, minlength=n_classes)
-        weights, ordered = sample.weights.copy(), []
-        for rule, mask in zip(conditions, holds, strict=True):
-            sums = np.bincount(sample.y, weights * mask, minlength=n_classes)
-            weights[mask] = 0
-            if sums.any() or not rule:
-                ordered.append(self._make_rule(rule, sums, all_sums, class_weights))
-        return ordered
+        deciding = self._first_that_holds(conditions, sample.rows)
+        sums = np.zeros((len(conditions), n_classes))
+        np.add.at(sums, (deciding, sample.y), sample.weights)
+        return [
+            self._make_rule(rule, rule_sums, sums.sum(axis=0), class_weights)
+            for rule, rule_sums in zip(conditions, sums, strict=True)
+            if rule_sums.any() or not rule
+        ]
 
     def _make_rule(
         self,

@@ -134,6 +134,12 @@ class RuleModel(TransformerMixin, BasePredictor):
         conditions = [rule.conditions for rule in self.rules_]
         return all_hold(conditions, rows, rows.n_rows)
 
+    def _first_that_holds(
+        self, rules: Sequence[tuple[Condition, ...]], rows: Rows
+    ) -> NDArray[np.intp]:
+        """Position of the first rule that holds, for each row."""
+        return all_hold(rules, rows, rows.n_rows).argmax(axis=0)
+
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Whether each rule holds for each row, whichever rules come before it.

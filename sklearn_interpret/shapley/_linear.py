@@ -29,7 +29,12 @@ from sklearn_interpret._model.formulas.linear import (
     explained_linear,
     map_to_players,
 )
-from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
+from sklearn_interpret._model.parallel import (
+    batch_rows,
+    limit_blas,
+    run_in_threads,
+    slices,
+)
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.games.gaussian_conditionals import Block
@@ -179,6 +184,7 @@ class LinearSHAP(BaseFormulaAttribution):
     def _make_response(self) -> ExplainedLinear:
         return explained_linear(self.estimator_, self.response_method, self.target)
 
+    @limit_blas(1)
     def _fit_base_values(
         self, background: Sample, response: ExplainedLinear
     ) -> NDArray[np.float64]:

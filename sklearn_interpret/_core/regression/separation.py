@@ -26,6 +26,31 @@ FLAT = 1e-6
 # Rows this far from the plane, in units of the largest entries, are separated: linear
 # programs are solved to 1e-7.
 _SEPARATED = 1e-4
+# Share of the largest residual from which residuals count, and least share of the
+# largest eigenvalue that is no rounding.
+_LARGE, _DETERMINED = 1e-3, 1e-10
+
+
+def rules_out_separation(
+    model: ScoreModel[RegressionLoss], parameters: NDArray[np.float64]
+) -> bool:
+    """Whether residuals at the optimal parameters (d,) prove that nothing separates.
+
+    Every residual has the sign of its row's class, and at the optimum their products
+    with the columns sum to zero. A direction in which no row loses is then one in which
+    no row gains (Stiemke's lemma). So it changes no row with a large residual, and if
+    these determine all parameters, it is zero; up to rounding, which is bounded here.
+    """
+    design = model.design / _largest_entries(model.design)
+    scores = model.scores_at(parameters[:, None])
+    residuals = model.weights * model.loss.slopes(model.targets, scores)[:, 0]
+    least = _LARGE * np.abs(residuals).max()
+    rows = design[np.abs(residuals) >= least]
+    eigenvalues = np.linalg.eigvalsh(rows.T @ rows)
+    if not eigenvalues[0] > _DETERMINED * eigenvalues[-1]:
+        return False
+    length = np.abs(residuals @ design).sum() / least / np.sqrt(eigenvalues[0])
+    return bool(np.sqrt(design.shape[1]) * length < _SEPARATED)
 
 
 def without_separated_rows(
@@ -89,8 +114,7 @@ def rising_direction(
 
     The scores of the rows of `fixed` do not change along it.
     """
-    scale = np.abs(np.vstack([signed, fixed])).max(axis=0)
-    scale[scale == 0] = 1
+    scale = _largest_entries(np.vstack([signed, fixed]))
     basis = np.eye(len(scale))
     if len(fixed):  # the null space of the triangular factor, which is small
         basis = null_space(np.linalg.qr(fixed / scale, mode="r"))
@@ -101,3 +125,9 @@ def rising_direction(
     solution = linprog(-rows.sum(axis=0), A_ub=-rows, b_ub=zeros, bounds=(-1, 1))
     direction = basis @ solution.x / scale
     return direction if (signed @ direction).max() > _SEPARATED else None
+
+
+def _largest_entries(design: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Largest size of each column's entries (d,), one for columns of zeros."""
+    largest: NDArray[np.float64] = np.abs(design).max(axis=0)
+    return np.where(largest > 0, largest, 1)

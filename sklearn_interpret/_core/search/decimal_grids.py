@@ -94,9 +94,11 @@ class DecimalGrid:
     @classmethod
     def of(cls, steps: Iterable[float], dtypes: Iterable[np.dtype]) -> DecimalGrid:
         """The grid of some steps (n_columns,)."""
-        fractions = [Fraction(repr(float(step))) for step in steps]
+        distinct, position = np.unique(list(steps), return_inverse=True)
+        fractions = [Fraction(repr(step)) for step in distinct.tolist()]
         numerators = np.array([float(fraction.numerator) for fraction in fractions])
         denominators = np.array([float(fraction.denominator) for fraction in fractions])
+        numerators, denominators = numerators[position], denominators[position]
         return cls(numerators, denominators, list(dtypes))
 
     @cached_property

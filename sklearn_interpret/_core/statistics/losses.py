@@ -107,7 +107,9 @@ def _mean_square(errors: _Array) -> _Array:
 def _predictions_of_true_class(targets: _Array, predictions: _Array) -> _Array:
     """The prediction for each row's class."""
     if predictions.shape[-1] > 1:
-        return (_align_targets(targets, predictions) * predictions).sum(axis=-1)
+        targets = _align_targets(targets, predictions)
+        # `sum` along a short axis is several times slower.
+        return np.einsum("...k,...k->...", targets, predictions)
     # Predictions p of the second class alone: 1 - p where the row's class is the first.
     second = targets[:, 1:].reshape(-1, *(1,) * (predictions.ndim - 2))
     return (1 - second) + (2 * second - 1) * predictions[..., 0]

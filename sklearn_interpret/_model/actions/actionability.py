@@ -7,7 +7,7 @@ measures their distances, and decodes them into the user's container.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -151,9 +151,12 @@ class Actionability(PlainState):
         dtype_limits = [self._limits_of_dtype(j) for j in columns]
         self._dtype_limits = np.array(dtype_limits).reshape(-1, 2).T
         all_rows = np.ones(fit_rows.n_rows, dtype=bool)
+        self._low: NDArray[np.float64]
+        self._high: NDArray[np.float64]
         self.observed, self._observed_levels = self._observed_values(weights > 0)
         _, self.seen_levels = self._observed_values(all_rows)
         self._limit_to_data(self._within_data)
+        low, high = np.repeat([[-np.inf], [np.inf]], fit_rows.n_columns, axis=1)
         for j, limits in ranges.items():
             if categorical[j]:
                 allowed = set(map(label_key, limits))
@@ -161,8 +164,9 @@ class Actionability(PlainState):
                     label_key(level) in allowed for level in self.levels[j]
                 ]
             else:
-                self._low[j] = self.grid.up(max(limits[0], self._low[j]), j)
-                self._high[j] = self.grid.down(min(limits[1], self._high[j]), j)
+                low[j], high[j] = limits
+        self._low = self.grid.up(np.maximum(low, self._low))
+        self._high = self.grid.down(np.minimum(high, self._high))
         self.costs, self.filling = self._unit_costs(weights, distance)
         self._weights = weights
         self.coefficients = np.zeros((0, fit_rows.n_columns))
@@ -177,9 +181,7 @@ class Actionability(PlainState):
 
     def _are_floats(self, rows: Rows) -> bool:
         """Whether rows are an array of doubles, none of whose columns is a category."""
-        native = rows.native
-        plain = isinstance(native, np.ndarray) and native.dtype == np.float64
-        return plain and not self.categorical.any()
+        return _is_float_array(rows.native) and not self.categorical.any()
 
     def _dtype_of(self, j: int, no_rows: Rows) -> np.dtype[Any]:
         """Dtype of the numbers of a column; dates are days, and so floats."""
@@ -213,8 +215,7 @@ class Actionability(PlainState):
         if steps == "exact" or self.fit_rows.dates(j) is not None:
             return 0.0
         values = self.fit_rows.numbers(j)
-        present = ~np.isnan(values) & (weights > 0)
-        spread = _unit_of_numbers("mad", values[present], weights[present])
+        (spread,) = _units_of_numbers("mad", values[:, None], weights)
         return decimal_step(values, self.dtypes[j], spread)
 
     def _set_steps(self, steps: Sequence[float] | NDArray[np.float64]) -> None:
@@ -247,17 +248,14 @@ class Actionability(PlainState):
         n_columns = self.fit_rows.n_columns
         observed = np.repeat([[np.inf], [-np.inf]], n_columns, axis=1)
         levels: list[Any] = [None] * n_columns
-        for j in range(n_columns):
-            if self.categorical[j]:
-                codes, labels = self.fit_rows.encode_column(j)
-                present = {label_key(labels[k]) for k in np.unique(codes[included])}
-                levels[j] = np.array(
-                    [label_key(level) in present for level in self.levels[j]], bool
-                )
-                continue
-            values = self.fit_rows.numbers(j)[included]
-            values = values[np.isfinite(values)]
-            observed[:, j] = values.min(initial=np.inf), values.max(initial=-np.inf)
+        for columns, values in blocks_of_numbers(self.fit_rows, self.categorical):
+            observed[:, columns] = lowest_and_highest(values[included])
+        for j in np.flatnonzero(self.categorical).tolist():
+            codes, labels = self.fit_rows.encode_column(j)
+            present = {label_key(labels[k]) for k in np.unique(codes[included])}
+            levels[j] = np.array(
+                [label_key(level) in present for level in self.levels[j]], bool
+            )
         return observed, levels
 
     def _limit_to_data(self, within_data: NDArray[np.bool_]) -> None:
@@ -306,10 +304,8 @@ class Actionability(PlainState):
         n_columns = self.fit_rows.n_columns
         units = np.ones(n_columns)
         kind = distance if isinstance(distance, str) else "mad"
-        for j in np.flatnonzero(~self.categorical).tolist():
-            values = self.fit_rows.numbers(j)
-            present = ~np.isnan(values) & (weights > 0)
-            units[j] = _unit_of_numbers(kind, values[present], weights[present])
+        for columns, values in blocks_of_numbers(self.fit_rows, self.categorical):
+            units[columns] = _units_of_numbers(kind, values, weights)
         costs = 1 / units
         if kind == "gower":
             costs /= n_columns
@@ -681,25 +677,64 @@ class Actionability(PlainState):
         return self._level_vectors[j], values.astype(np.intp)
 
 
-def _unit_of_numbers(
+def _is_float_array(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.dtype == np.float64
+
+
+def blocks_of_numbers(
+    rows: Rows, categorical: NDArray[np.bool_]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    """Columns that are no categories: positions (k,), and their numbers (n, k).
+
+    An array of doubles is one block, because calls for each column take longer.
+    """
+    columns = np.flatnonzero(~categorical)
+    if _is_float_array(rows.native):
+        yield columns, rows.native[:, columns]
+    else:
+        yield from (
+            (columns[[i]], rows.numbers(j)[:, None])
+            for i, j in enumerate(columns.tolist())
+        )
+
+
+def lowest_and_highest(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Lowest and highest finite number of each column: (2, k); inf, -inf of none."""
+    known = np.isfinite(values)
+    low = values.min(axis=0, initial=np.inf, where=known)
+    return np.stack([low, values.max(axis=0, initial=-np.inf, where=known)])
+
+
+def _units_of_numbers(
     kind: str, values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> float:
-    """The unit of distances of the numbers of a column, as `distance` names it."""
-    if not len(values) or kind == "raw":
-        return 1.0
+) -> NDArray[np.float64]:
+    """The units of distances of columns (n, k) of numbers, as `distance` names them."""
+    values, weights = values[weights > 0], weights[weights > 0]
+    units = np.ones(values.shape[1])
+    missing = np.isnan(values)
+    if kind == "raw" or not len(values):
+        return units
+    if missing.any() and values.shape[1] > 1:
+        for j, column in enumerate(values.T):
+            units[j] = _units_of_numbers(kind, column[:, None], weights)[0]
+        return units
+    values, weights = values[~missing.any(axis=1)], weights[~missing.any(axis=1)]
+    if not len(values):
+        return units
     # Without scaling squares of large numbers overflow, and those of small ones vanish.
-    exponent = np.frexp(np.abs(values).max())[1]
-    values = np.ldexp(values, -exponent)
-    mean = np.average(values, weights=weights)
-    spread = np.sqrt(np.average((values - mean) ** 2, weights=weights))
-    if kind == "gower":
-        spread = np.ptp(values)
+    exponents = np.frexp(np.abs(values).max(axis=0))[1]
+    values = np.ldexp(values, -exponents)
+    with np.errstate(invalid="ignore"):  # infinite numbers, whose unit is one
+        means = np.average(values, axis=0, weights=weights)
+        spreads = np.sqrt(np.average((values - means) ** 2, axis=0, weights=weights))
+        if kind == "gower":
+            spreads = np.ptp(values, axis=0)
     if kind == "mad":
-        (median,) = averaged_quantile(values, [0.5], weights)
-        (deviation,) = averaged_quantile(np.abs(values - median), [0.5], weights)
-        spread = deviation if deviation > 0 else spread
-    if not spread > 0:
-        return 1.0
+        for j, column in enumerate(values.T):
+            (median,) = averaged_quantile(column, [0.5], weights)
+            (deviation,) = averaged_quantile(np.abs(column - median), [0.5], weights)
+            spreads[j] = deviation if deviation > 0 else spreads[j]
     numbers = np.finfo(np.float64)
     with np.errstate(over="ignore"):
-        return np.clip(np.ldexp(spread, exponent), numbers.tiny, numbers.max)
+        sizes = np.clip(np.ldexp(spreads, exponents), numbers.tiny, numbers.max)
+    return np.where(spreads > 0, sizes, units)

@@ -48,6 +48,9 @@ _LEAST_IN_ORDER = 2**14
 # Bytes of curves over grids (64 MB). Fixed: sums must not depend on the working memory.
 _BYTES_OF_CURVES = 2**26
 
+# Points whose sums are linked to responses together: their arrays fit the cache.
+_POINTS_LINKED = 2**16
+
 # Bytes of the steps of conditions for each node and joint point.
 _BYTES_OF_STEPS = 16
 # Least number of points for which a pass over the nodes is made: for fewer the pass
@@ -413,11 +416,12 @@ def _reduce_curves(
     """Reduced responses of some rows at all points, by number of the replacement."""
     for block in _blocks_of_slice(rows, size):
         for i, sums in curves.curves(codes[block]):
-            if sums.shape[1]:
-                index = np.arange(block.start, block.stop)
-                points, number = slice(0, sums.shape[1]), numbers[i]
-                responses = trees.link_sums(sums)
-                yield number, reduce(number, index, points, responses)
+            points, number = slice(0, sums.shape[1]), numbers[i]
+            for part in slices(len(sums), _POINTS_LINKED // max(1, points.stop) + 1):
+                if points.stop:
+                    index = np.arange(part.start, part.stop) + block.start
+                    responses = trees.link_sums(sums[part])
+                    yield number, reduce(number, index, points, responses)
 
 
 def _reduce_differences(

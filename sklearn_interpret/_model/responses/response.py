@@ -145,7 +145,7 @@ class Response:
 
     def read(self, predictions: Any) -> NDArray[np.float64]:
         """Outputs, (n_rows, n_outputs), from what the model's method returned."""
-        return self._select_output(self._as_outputs(predictions))
+        return self.select_output(self._as_outputs(predictions))
 
     def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the outputs: class labels, or positions."""
@@ -273,7 +273,7 @@ class Response:
         logs = np.log(np.clip(values, np.finfo(np.float64).eps, None))
         return logs - logs.mean(axis=1, keepdims=True)
 
-    def _select_output(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def select_output(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The target's column, or the positive class of a binary classifier."""
         binary = (
             self.classes is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -293,8 +293,11 @@ class TreeResponse(Formula):
         # The response reads positions of classes in place of their labels.
         if not isinstance(labels, list):
             n_classes = 0 if labels is None else len(labels)
-            by_position = replace(self.response, classes=np.arange(n_classes))
-            return by_position.read(predict(scores, n_classes))
+            positions = predict(scores, n_classes)
+            indicators = np.zeros((len(positions), n_classes))
+            for j in range(n_classes):
+                indicators[:, j] = positions == j
+            return self.response.select_output(indicators)
         numbers = list(map(len, labels))  # of classes, for each output
         by_position = replace(self.response, classes=list(map(np.arange, numbers)))
         return by_position.read(np.column_stack(list(map(predict, scores, numbers))))
@@ -555,9 +558,13 @@ def _predict_positions(
         margins = scores[:, 0]
         is_tied = np.abs(margins) <= _TIE * leaf_size
         return np.where(is_tied, tied_class, margins > 0).astype(np.intp)
-    largest = scores.max(axis=1, keepdims=True)
-    size = np.maximum(np.abs(scores).max(axis=1, keepdims=True), leaf_size)
-    return (scores >= largest - _TIE * size).argmax(axis=1)
+    # Column by column: `max` along a short axis is several times slower.
+    largest = reduce(np.maximum, scores.T)
+    size = np.maximum(reduce(np.maximum, np.abs(scores).T), leaf_size)
+    position = np.zeros(len(scores), dtype=np.intp)
+    for j in range(scores.shape[1] - 1, -1, -1):
+        position[scores[:, j] >= largest - _TIE * size] = j
+    return position
 
 
 def _class_name(response: Response) -> str:
