@@ -12,6 +12,7 @@ from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.gradients.functions import Differences
 from sklearn_interpret._model.gradients.models import Scores, read_scores
+from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -271,15 +272,18 @@ class Margins:
     ) -> NDArray[np.float64]:
         """Gradients by differences between the allowed values below and above."""
         gradients = np.zeros(values.shape)
-        # Column by column, which needs less memory.
-        for j in np.flatnonzero(problem.actionability.movable):
-            trials, rows, distances = problem.shifted_copies(
-                values, index, np.array([j])
-            )
+        movable = np.flatnonzero(problem.actionability.movable)
+        # A call of the model has the steps along as many columns as a batch holds.
+        n_columns = batch_rows(problem.rows.row_bytes) // (2 * len(values))
+        for block in slices(len(movable), max(1, n_columns)):
+            columns = movable[block]
+            trials, rows, distances = problem.shifted_copies(values, index, columns)
             scores = self.scores.function(problem.decode(trials, rows))
-            low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
-            distance = distances[:, 0]
-            np.divide(high - low, distance, out=gradients[:, j], where=distance > 0)
+            scores = scores.reshape(2, *distances.shape, -1)
+            low, high = np.einsum("snkj,nj->snk", scores, weights)
+            slopes = np.zeros(distances.shape)
+            np.divide(high - low, distances, out=slopes, where=distances > 0)
+            gradients[:, columns] = slopes
         return gradients
 
 
