@@ -11,8 +11,9 @@ residuals of the output; where the feature is in use, its size is the penalty.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,6 @@ _CROSSED = 1e-6
 class SquaredError:
     """Half the squared error of scores (n, 1)."""
 
-    quadratic = True  # whether the Hessian is constant
     end = 0.0  # share of the first penalty at which the path ends
 
     def null_intercepts(self, mean: _Array) -> _Array:
@@ -87,21 +87,10 @@ class SquaredError:
         """Predicted targets."""
         return scores
 
-    def mean_slopes(self, mean: _Array, slopes: _Array) -> _Array:
-        """Slopes of the predicted targets, from the slopes of the scores."""
-        return slopes
-
-    def curvature(
-        self, columns: _Array, outputs: NDArray[np.intp], mean: _Array, weights: _Array
-    ) -> _Array:
-        """Second derivatives by coefficients of columns (n, m), one output each."""
-        return (columns.T * weights) @ columns
-
 
 class LogLoss:
     """Minus the log-likelihood: scores (n, 1) of two classes, (n, K) of more."""
 
-    quadratic = False
     end = 1e-6  # coefficients of classes that can be separated grow without end
 
     def null_intercepts(self, mean: _Array) -> _Array:
@@ -192,7 +181,12 @@ def lasso_path(
     varies = spread > _CONSTANT * np.abs(X).max(axis=0)
     scale = np.where(varies, spread, 1.0)
     unit = scale * (1 + _TIES * np.arange(len(scale)) / len(scale))
-    walk = _Walk(np.where(varies, design / unit, 0.0), targets, weights, loss)
+    design = np.where(varies, design / unit, 0.0)
+    walk: _Walk
+    if isinstance(loss, SquaredError):
+        walk = _SquaresWalk(design, targets, weights, loss)
+    else:
+        walk = _LogLossWalk(design, targets, weights, loss)
     walk.follow(n_features)
     penalties, coefficients, intercepts = map(np.array, zip(*walk.points, strict=True))
     # Back from standardized features, centred at zero.
@@ -203,12 +197,16 @@ def lasso_path(
     return LassoPath(penalties, coefficients, intercepts, walk.order, scale)
 
 
-class _Walk:
+class _Walk(ABC):
     """A walk along the path: the coefficients in use, and the points where they change.
 
     In all methods, `values` are the coefficients and intercepts in use, in the order of
-    `_signs`, and `mean` are the targets (n, K) that they predict.
+    `_signs`. A subclass fits them at a penalty (`_fit_at`), and knows their slopes and
+    the correlations of features there, from a state that fits return.
     """
+
+    # Smallest next penalty, as a share of the last.
+    _smallest_step: float
 
     def __init__(
         self,
@@ -231,16 +229,28 @@ class _Walk:
     def _use_signs(self, signs: _Signs) -> None:
         """Take the coefficients of these signs into use."""
         self._signs = signs
-        self._hessian: _Array | None = None
         self._used = tuple(map(np.array, zip(*signs, strict=True)))  # features, outputs
         self._used_signs = np.array(list(signs.values()), dtype=np.float64)
-        self._columns = self._design[:, self._used[0]]
+
+    @abstractmethod
+    def _fit_at(self, values: _Array, penalty: float) -> tuple[_Array, _Array] | None:
+        """Values in use at a penalty, from others, and a state; None if that fails."""
+
+    @abstractmethod
+    def _slopes(self, state: _Array) -> _Array:
+        """Slopes of the values in use as the penalty grows."""
+
+    @abstractmethod
+    def _correlations_and_falls(
+        self, state: _Array, slopes: _Array
+    ) -> tuple[_Array, _Array]:
+        """Correlations (p + 1, K) of all features, and their falls along slopes."""
 
     def follow(self, n_features: int | None) -> None:
         """Walk until `n_features` features are in use."""
         values = self._loss.null_intercepts(self._weights @ self._targets)
-        mean = self._loss.mean(self._scores(values))
-        correlations = self._correlations(self._targets - mean)[:-1]
+        residuals = self._targets - self._weights @ self._targets
+        correlations = (self._design.T @ (self._weights[:, None] * residuals))[:-1]
         event, size = _strongest_event(correlations), 0
         since = np.inf  # the penalty at which this number of features came into use
         penalty = 0.0 if event is None else np.abs(correlations).max()
@@ -297,18 +307,17 @@ class _Walk:
             if fitted is None:  # too far for Newton's method
                 penalty = (penalty + last) / 2
             else:
-                (values, mean), last = fitted, penalty
-                slopes = -self._newton_step(mean, self._used_signs)
+                (values, state), last = fitted, penalty
+                slopes = self._slopes(state)
                 next_penalty, event = self._next_event(
-                    values, slopes, mean, last, start
+                    values, slopes, state, last, start
                 )
                 start = last if next_penalty <= last else start
                 if next_penalty <= self._floor:
                     next_penalty, event = self._end, None
                 if abs(next_penalty - last) <= _SAME * last:
                     return values, last, event
-                smallest = 0.0 if self._loss.quadratic else _SMALLEST_STEP * last
-                penalty = max(next_penalty, smallest)
+                penalty = max(next_penalty, self._smallest_step * last)
             guess = values + slopes * (penalty - last)
         return values, last, None
 
@@ -323,14 +332,16 @@ class _Walk:
         return fitted[0], penalty
 
     def _next_event(
-        self, values: _Array, slopes: _Array, mean: _Array, penalty: float, start: float
+        self,
+        values: _Array,
+        slopes: _Array,
+        state: _Array,
+        penalty: float,
+        start: float,
     ) -> tuple[float, _Event]:
         """Penalty and event of the next change along the slopes."""
         used, used_signs = self._used, self._used_signs
-        correlations = self._correlations(self._targets - mean)
-        correlations_fall = self._correlations(
-            self._loss.mean_slopes(mean, self._scores(slopes))
-        )
+        correlations, correlations_fall = self._correlations_and_falls(state, slopes)
         # Gaps (2, p + 1, K) to the next changes, and speeds at which they close as the
         # penalty falls. The correlation of a feature reaches the penalty, with either
         # sign; a coefficient in use reaches zero (it has the first of the two entries).
@@ -353,6 +364,61 @@ class _Walk:
         sign = 0 if pair in self._signs else 1 - 2 * int(side)
         return penalties[side, feature, output], _Event(*pair, sign)
 
+
+class _SquaresWalk(_Walk):
+    """A walk with the squared error: products of features take the place of rows.
+
+    The state of a fit are the correlations of all features.
+    """
+
+    _smallest_step = 0.0  # slopes stay the same until the next change
+
+    def __init__(self, *args: Any) -> None:
+        self._products: dict[int, _Array] = {}  # by feature, with all features (p + 1,)
+        super().__init__(*args)
+        weighted = self._weights[:, None] * self._targets
+        self._first_correlations = self._design.T @ weighted
+
+    def _use_signs(self, signs: _Signs) -> None:
+        super()._use_signs(signs)
+        features = self._used[0].tolist()
+        for feature in features:
+            if feature not in self._products:
+                weighted = self._weights * self._design[:, feature]
+                self._products[feature] = weighted @ self._design
+        self._used_products = np.array(
+            [self._products[feature] for feature in features]
+        )
+        self._hessian = self._used_products[:, features]
+
+    def _fit_at(self, values: _Array, penalty: float) -> tuple[_Array, _Array]:
+        gradient = self._first_correlations[self._used] - self._hessian @ values
+        gradient -= penalty * self._used_signs
+        # A solution anew would move coefficients that are zero by rounding.
+        if np.abs(gradient).max() > _GRADIENT * penalty + _ZERO_GRADIENT:
+            values = values + _solve(self._hessian, gradient)
+        products = values @ self._used_products
+        return values, self._first_correlations - products[:, None]
+
+    def _slopes(self, state: _Array) -> _Array:
+        return -_solve(self._hessian, self._used_signs)
+
+    def _correlations_and_falls(
+        self, state: _Array, slopes: _Array
+    ) -> tuple[_Array, _Array]:
+        return state, (slopes @ self._used_products)[:, None]
+
+
+class _LogLossWalk(_Walk):
+    """A walk with the log-loss; the state of a fit are the probabilities (n, K)."""
+
+    _smallest_step = _SMALLEST_STEP
+    _loss: LogLoss
+
+    def _use_signs(self, signs: _Signs) -> None:
+        super()._use_signs(signs)
+        self._columns = self._design[:, self._used[0]]
+
     def _scores(self, values: _Array) -> _Array:
         """Scores (n, K) of the values in use."""
         in_output = self._used[1][:, None] == range(self._targets.shape[1])
@@ -362,8 +428,13 @@ class _Walk:
         """Weighted products of features and residuals (n, K): (p + 1, K)."""
         return self._design.T @ (self._weights[:, None] * residuals)
 
+    def _correlations_and_falls(
+        self, state: _Array, slopes: _Array
+    ) -> tuple[_Array, _Array]:
+        falls = self._loss.mean_slopes(state, self._scores(slopes))
+        return self._correlations(self._targets - state), self._correlations(falls)
+
     def _fit_at(self, values: _Array, penalty: float) -> tuple[_Array, _Array] | None:
-        """Values in use at a penalty, and predicted targets; None where that fails."""
         outputs, weights = self._used[1], self._weights[:, None]
         for _ in range(_MAX_STEPS):
             mean = self._loss.mean(self._scores(values))
@@ -377,16 +448,23 @@ class _Walk:
                 return None
         return None
 
+    def _slopes(self, state: _Array) -> _Array:
+        return -self._newton_step(state, self._used_signs)
+
     def _newton_step(self, mean: _Array, gradient: _Array) -> _Array:
         """Newton's step for a gradient."""
-        if self._hessian is None or not self._loss.quadratic:
-            self._hessian = self._loss.curvature(
-                self._columns, self._used[1], mean, self._weights
-            )
-        try:
-            return cho_solve(cho_factor(self._hessian), gradient)
-        except LinAlgError:
-            return lstsq(self._hessian, gradient)[0]
+        hessian = self._loss.curvature(
+            self._columns, self._used[1], mean, self._weights
+        )
+        return _solve(hessian, gradient)
+
+
+def _solve(hessian: _Array, gradient: _Array) -> _Array:
+    """The Newton step for a gradient; the shortest one if the Hessian is singular."""
+    try:
+        return cho_solve(cho_factor(hessian), gradient)
+    except LinAlgError:
+        return lstsq(hessian, gradient)[0]
 
 
 def _strongest_event(correlations: _Array) -> _Event | None:
