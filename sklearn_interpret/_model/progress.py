@@ -120,8 +120,9 @@ class _Progress:
         self._print(f"100 % done in {duration_in_words(seconds)}")
 
     def _report_until(self, percent: int) -> None:
-        for _ in range(self._percent, percent):
-            report_percent(self._context, self.estimator)
+        if has_callbacks(self.estimator):
+            for _ in range(self._percent, percent):
+                report_percent(self._context, self.estimator)
         self._percent = percent
 
     def _say_if_long(self, seconds: float, done: float) -> None:
