@@ -160,8 +160,9 @@ def callback_task(context: Any, estimator: Any) -> Iterator[None]:
 
 def report_percent(context: Any, estimator: Any) -> None:
     """Report another percent of a task to the callbacks."""
-    with callback_task(callback_subcontext(context, "percent"), estimator):
-        pass
+    if has_callbacks(estimator):
+        with callback_task(callback_subcontext(context, "percent"), estimator):
+            pass
 
 
 def propagated_callbacks(
