@@ -75,8 +75,8 @@ _NO_FOLDS = (
     "The model was given fitted, and this takes models fitted on parts of the rows."
 )
 # Largest product of the number of fits, their rows, columns and trees of drop-column
-# importance. Chosen by hand: forests then take some seconds.
-_MOST_CELLS = 2 * 10**7
+# importance. Chosen by hand: forests then take two seconds.
+_MOST_CELLS = 10**7
 # Penalties that linear models choose from.
 _PENALTIES = np.logspace(-3, 3, 13)
 
