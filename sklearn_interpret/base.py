@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -53,6 +54,7 @@ from sklearn_interpret._model.responses.predictors import (
     is_fitted,
     requires_y,
     tags_of,
+    unfrozen,
     weight_parameter,
 )
 from sklearn_interpret._model.responses.response import (
@@ -83,7 +85,8 @@ def _estimator_has(name: str) -> Callable[..., Any]:
     """Check for `available_if`: the (fitted) estimator has a method."""
 
     def check(self: BaseInspector) -> bool:
-        getattr(getattr(self, "estimator_", self._get_estimator()), name)
+        fitted = hasattr(self, "estimator_")
+        getattr(self.estimator_ if fitted else self._get_estimator(), name)
         return True
 
     return check
@@ -111,13 +114,19 @@ def _unfitted_on_failure(fit: _F) -> _F:
 
     @wraps(fit)
     def fit_or_reset(self: BaseInspector, *args: Any, **kwargs: Any) -> BaseInspector:
+        vars(self).pop("_adapted", None)  # the model may have changed
         try:
             return fit(self, *args, **kwargs)
         except BaseException as error:
             self._reset()
-            unreadable = isinstance(error, UnreadableModelError)
-            if unreadable and self._for_any_model not in str(error):
-                error.args = (f"{error} {self._for_any_model}",)
+            if isinstance(error, UnreadableModelError):
+                models = self._get_estimator(), self.estimator
+                name, own_name = (type(unfrozen(model)).__name__ for model in models)
+                # The name alone, not the text of the model.
+                message = re.sub(rf"{name}\b(?!\()", own_name, str(error), count=1)
+                if self._for_any_model not in message:
+                    message += f" {self._for_any_model}"
+                error.args = (message,)
             raise
 
     return cast(_F, fit_or_reset)
@@ -183,6 +192,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     # Attributes that are caches: not pickled, rebuilt on demand.
     _caches: ClassVar[tuple[str, ...]] = ()
+
+    # A model of another library and what stands for it, which is made once for a fit.
+    _adapted: ClassVar[tuple[Any, Any]] = (None, None)
 
     # What takes any model, a sentence for an UnreadableModelError.
     _for_any_model: ClassVar[str] = ""
@@ -251,7 +263,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
             X, y, sample_weight = read_head(self, partitions), None, None
-            if not isinstance(self._get_estimator(), _FROZEN):
+            if not self._is_frozen:
                 raise TypeError(
                     f"{type(self).__name__} fits no model to rows in partitions: pass "
                     "a fitted one as sklearn.frozen.FrozenEstimator(model)."
@@ -292,7 +304,18 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _get_estimator(self) -> Any:
         """The estimator to inspect: a hook for a default."""
-        return as_predictor(self.estimator)
+        adapted, predictor = self._adapted
+        if adapted is self.estimator:
+            return predictor
+        predictor = as_predictor(self.estimator)
+        if predictor is not self.estimator:
+            vars(self)["_adapted"] = self.estimator, predictor
+        return predictor
+
+    @property
+    def _is_frozen(self) -> bool:
+        """Whether the model stays as it was fitted."""
+        return isinstance(self._get_estimator(), _FROZEN)
 
     def _reset(self) -> None:
         """Delete all fitted attributes: `fit` may set fewer with other parameters."""
@@ -330,7 +353,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
         model, X, y = self._get_estimator(), arguments.X, arguments.y
-        if isinstance(model, _FROZEN):
+        if self._is_frozen:
             check_fits_rows(model, X)
             self.estimator_ = model
             with callback_task(context, self):
@@ -346,7 +369,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             warn(
                 "Pass sklearn.frozen.FrozenEstimator(estimator) to inspect it as it "
                 "is, or sklearn.base.clone(estimator) to fit it here: the "
-                f"{type(model).__name__} is fitted already, and "
+                f"{type(self.estimator).__name__} is fitted already, and "
                 f"{type(self).__name__} fits a clone of it again, on the rows given "
                 "to fit.",
                 RefitWarning,

@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows, routing_enabled
+from sklearn_interpret._model.adapters.adapt import check_can_be_refitted
 from sklearn_interpret._model.responses.predictors import (
     is_classifier,
     unfrozen,
@@ -74,7 +75,16 @@ class RefittingMixin(BaseInspector):
 
     def _clone(self) -> BaseEstimator:
         """A clone of the estimator to fit."""
-        return clone(unfrozen(self._get_estimator()))
+        name = type(self).__name__
+        check_can_be_refitted(self.estimator, name)
+        model = unfrozen(self._get_estimator())
+        copy = clone(model)
+        if copy is model:
+            raise TypeError(
+                f"{name} fits the model again, and a {type(model).__name__} cannot be "
+                "fitted again."
+            )
+        return copy
 
     def _fit_parameters(self, index: NDArray[np.intp]) -> dict[str, Any]:
         """Parameters of the estimator's `fit` for rows at these positions."""

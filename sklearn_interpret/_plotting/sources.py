@@ -105,7 +105,7 @@ def inspector_of(
         )
     if check is not None:
         check(unfrozen(predictor), data.X, parameters)
-    inspector = (kind or kinds[0])(predictor, **parameters)
+    inspector = (kind or kinds[0])(FrozenEstimator(estimator), **parameters)
     return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 

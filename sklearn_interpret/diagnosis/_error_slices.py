@@ -308,7 +308,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
 
     def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
         y = arguments.y
-        if is_classifier(self.estimator) and np.asarray(y).shape[1:] == (1,):
+        if is_classifier(self._get_estimator()) and np.asarray(y).shape[1:] == (1,):
             y = column_or_1d(y, warn=True)
         super()._fit_estimator(arguments._replace(y=y), context)
 

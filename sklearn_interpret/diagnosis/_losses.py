@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.responses.response import plain_responses
@@ -28,7 +27,7 @@ def losses_of_sample(
     It is held out, by clones of the model, unless that is frozen.
     """
     rows, y = sample.rows, sample.y
-    if isinstance(inspector.estimator, FrozenEstimator):
+    if inspector._is_frozen:
         return losses_of_rows(row_loss, rows, y)
     splits = inspector._splits(sample, y, inspector.cv)
     tasks = [

@@ -285,7 +285,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     _errors_count_rows = True
 
     def _get_estimator(self) -> AdditiveModel | BaseEstimator:
-        return AdditiveModel() if self.estimator is None else self.estimator
+        return AdditiveModel() if self.estimator is None else super()._get_estimator()
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         rows = super()._check_rows(X, reset=reset)
@@ -396,7 +396,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         if self.estimator is None:
             learner = Nuisance(None, nuisance.weights)(outcomes)
         else:
-            labels = classes if is_classifier(self.estimator) else None
+            labels = classes if is_classifier(self._get_estimator()) else None
             learner = Learner(
                 self._clone(), y, self._parameters_with_weights(sample), labels
             )

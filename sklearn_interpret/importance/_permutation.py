@@ -241,8 +241,9 @@ class PermutationImportance(BaseImportance):
         _, model = steps_and_model(self.estimator_)
         if not has_out_of_bag_rows(model):
             raise ValueError(
-                "method='oob' takes forests and bagging with bootstrap samples, and "
-                f"not {model!r}."
+                "method='oob' takes forests and bagging of scikit-learn with bootstrap "
+                "samples, where members of some rows alone can be averaged, and not "
+                f"{model!r}: other methods take any model."
             )
         self._out_of_bag, kept = out_of_bag_model(
             self.estimator_, rows.n_rows, sample.index

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import VALID_METRICS, KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import check_consistent_length
@@ -236,7 +235,7 @@ class DataValues(ResultsMixin, BaseInspector):
         steps, model = steps_and_model(self.estimator_)
         rows = transform_by_steps(steps, sample.rows.native)
         targets = _targets(model, sample.y)
-        if isinstance(self.estimator, FrozenEstimator):
+        if self._is_frozen:
             _check_training_rows(model, as_rows(rows), targets, self._weights_of_fit)
         score = self._neighbor_scores if self.method_ == "neighbors" else _member_scores
         counts, sums, squares = np.zeros((3, sample.rows.n_rows))

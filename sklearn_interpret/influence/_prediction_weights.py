@@ -224,7 +224,7 @@ class PredictionWeights(
         ValueError
             Bad input.
         """
-        name = weight_parameter(self.estimator)
+        name = weight_parameter(self._get_estimator())
         if name in params and "sample_weight" not in params:  # of a pipeline's step
             params["sample_weight"] = params.pop(name)
         return super().fit(X, y, **params)

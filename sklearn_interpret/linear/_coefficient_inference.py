@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.influence.score_passes import PassedRegression
 from sklearn_interpret._core.regression import working_regression
@@ -418,7 +417,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self._set_deviance_shares(fit.regression)
         if self._has_known_dispersion and self.covariance == "model":
             self._warn_of_overdispersion(fit.tested)
-        if self._offset is not None and not isinstance(self.estimator, FrozenEstimator):
+        if self._offset is not None and not self._is_frozen:
             self._set_model_weights(self._offset)
 
     def _fit_by_passes(
@@ -564,7 +563,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         if len(columns) != 1:
             raise _offset_error(name)
         weight = self._linear_layer.coefs[0][columns[0], 0]
-        if isinstance(self.estimator, FrozenEstimator) and not np.isclose(weight, 1):
+        if self._is_frozen and not np.isclose(weight, 1):
             raise ValueError(
                 f"offset={name!r} has the weight one, and the frozen "
                 f"{type(self._objective.model).__name__} has {weight:.4g} there: pass "

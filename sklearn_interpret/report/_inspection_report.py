@@ -19,7 +19,6 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -304,7 +303,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
 
     def _fit_folds(self, sample: Sample, seed: int) -> list[Fold]:
         """Refit the model on the training rows of each fold."""
-        if isinstance(self.estimator, FrozenEstimator) or sample.y is None:
+        if self._is_frozen or sample.y is None:
             return []
         cv = self.cv
         if cv is None:

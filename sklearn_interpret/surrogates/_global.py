@@ -340,7 +340,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
 
     def _provided_methods(self) -> Any:
         """Names of a classifier's methods that the surrogate can provide."""
-        model = getattr(self, "estimator_", self.estimator)
+        model = getattr(self, "estimator_", self._get_estimator())
         if not is_classifier(model):
             return set()
         surrogate = getattr(self, "surrogate_", self.surrogate)

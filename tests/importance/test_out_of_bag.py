@@ -159,7 +159,7 @@ def test_containers_and_groups():
     ("model", "message"),
     [
         (LogisticRegression(max_iter=500), "takes forests and bagging"),
-        (RandomForestClassifier(5, bootstrap=False), "takes forests and bagging"),
+        (RandomForestClassifier(5, bootstrap=False), "other methods take any model"),
     ],
 )
 def test_other_models(model, message):

@@ -12,6 +12,7 @@ from sklearn_interpret._model.adapters.boosters import (
     adapt_xgboost,
 )
 from sklearn_interpret._model.adapters.statistical_models import (
+    PyGAMRegressor,
     adapt_pygam,
     adapt_statsmodels,
 )
@@ -29,21 +30,41 @@ _ADAPTERS = {
 
 
 def as_predictor(estimator: Any) -> Any:
-    """A model of another library as a frozen predictor; other estimators as they are.
+    """A model of another library as a predictor; other estimators as they are.
 
     Parameters
     ----------
     estimator : object
-        A model, frozen or not. One that has a `fit` is fitted again, unless frozen.
+        A model, frozen or not.
 
     Returns
     -------
     object
-        The estimator itself, or a FrozenEstimator of a scikit-learn estimator.
+        The estimator itself, or a scikit-learn estimator: in a FrozenEstimator, unless
+        the model can be fitted again, and is not frozen.
     """
     model = unfrozen(estimator)
-    adapt = _ADAPTERS.get(type(model).__module__.partition(".")[0])
-    if adapt is None or (model is estimator and hasattr(model, "fit")):
+    adapted = _adapted(model)
+    if adapted is model:
         return estimator
-    adapted = adapt(model)
-    return estimator if adapted is model else FrozenEstimator(adapted)
+    refits = model is estimator and isinstance(adapted, PyGAMRegressor)
+    return adapted if refits else FrozenEstimator(adapted)
+
+
+def check_can_be_refitted(estimator: Any, purpose: str) -> None:
+    """Refuse a model that cannot be fitted again; `purpose` says what fits it."""
+    model = unfrozen(estimator)
+    adapted = _adapted(model)
+    if adapted is model or isinstance(adapted, PyGAMRegressor):
+        return
+    name = getattr(adapted, "estimator_to_fit", type(adapted).__name__)
+    raise TypeError(
+        f"{purpose} fits the model again, and a {type(model).__name__} cannot be "
+        f"fitted again: pass a scikit-learn estimator, such as {name}(...)."
+    )
+
+
+def _adapted(model: Any) -> Any:
+    """A model of another library as a scikit-learn estimator; others as they are."""
+    adapt = _ADAPTERS.get(type(model).__module__.partition(".")[0])
+    return model if adapt is None else adapt(model)

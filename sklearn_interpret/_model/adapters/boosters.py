@@ -5,8 +5,8 @@ XGBoost and CatBoost have functions for it; LightGBM has none.
 
 from __future__ import annotations
 
+import json
 import sys
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -23,11 +23,13 @@ def adapt_xgboost(booster: Any) -> Any:
     if type(booster).__name__ != "Booster":
         return booster
     xgboost = sys.modules["xgboost"]
-    model = xgboost.XGBRegressor()
+    objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
+    classifies = objective in _XGBOOST_OF_CLASSES
+    model = xgboost.XGBClassifier() if classifies else xgboost.XGBRegressor()
     model.load_model(booster.save_raw("ubj"))
-    if model.objective in _XGBOOST_OF_CLASSES:
-        model = xgboost.XGBClassifier()
-        model.load_model(booster.save_raw("ubj"))
+    # A Booster predicts by all trees, and its scikit-learn estimator by those up to the
+    # best iteration, where it has one.
+    model.get_booster().set_attr(best_iteration=None)
     return model
 
 
@@ -61,6 +63,8 @@ class LightGBMBooster(RegressorMixin, BaseEstimator):
         The Booster.
     """
 
+    estimator_to_fit = "LGBMRegressor"
+
     def __init__(self, booster: Any) -> None:
         self.booster = self.booster_ = booster
         self.n_features_in_ = booster.num_feature()
@@ -81,10 +85,12 @@ class LightGBMBooster(RegressorMixin, BaseEstimator):
 class LightGBMBoosterClassifier(ClassifierMixin, LightGBMBooster):
     """A Booster of LightGBM, which predicts probabilities of classes 0, 1, ..."""
 
-    @cached_property
-    def classes_(self) -> NDArray[np.intp]:
-        """Positions of the classes, which is what a Booster knows of them."""
-        return np.arange(max(2, self.booster_.num_model_per_iteration()))
+    estimator_to_fit = "LGBMClassifier"
+
+    def __init__(self, booster: Any) -> None:
+        super().__init__(booster)
+        # A Booster knows positions of the classes.
+        self.classes_ = np.arange(max(2, booster.num_model_per_iteration()))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, (n_samples, n_classes)."""

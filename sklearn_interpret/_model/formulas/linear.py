@@ -63,9 +63,10 @@ READABLE = (
     "LinearRegression, Ridge*, Lasso*, ElasticNet*, Lars*, HuberRegressor, "
     "QuantileRegressor, SGD*, LinearSVR, LinearSVC, LogisticRegression*, Perceptron, "
     "LinearDiscriminantAnalysis, ...); PoissonRegressor, GammaRegressor and "
-    "TweedieRegressor; scikit-survival's Cox*, IPCRidge and Componentwise*; a Pipeline "
-    "that ends in one of them, if the steps before work column by column; a "
-    "ModelDifference of linear functions"
+    "TweedieRegressor; scikit-survival's Cox*, IPCRidge and Componentwise*; results of "
+    "statsmodels' OLS, WLS, GLS, RLM and QuantReg; a Pipeline that ends in one of "
+    "them, if the steps before work column by column; a ModelDifference of linear "
+    "functions"
 )
 
 _COMPONENTWISE = "ComponentwiseGradientBoostingSurvivalAnalysis"

@@ -133,15 +133,17 @@ def check_is_predictor(estimator: Any) -> None:
 
 
 def is_fitted(estimator: Any) -> bool:
-    """Whether the estimator is fitted, by scikit-learn's check."""
+    """Whether the estimator is fitted, by scikit-learn's check or its attributes."""
+    checks = has_tags(estimator)  # of other classes the attributes alone tell
     try:
-        check_is_fitted(estimator)
-    except (NotFittedError, TypeError, AttributeError):  # the last: other classes
+        if checks:
+            check_is_fitted(estimator)
+    except (NotFittedError, TypeError, AttributeError):
         return False
     # Some classes start with attributes of `fit` that are None.
     state = getattr(unfrozen(estimator), "__dict__", {})
     values = [value for name, value in state.items() if name.endswith("_")]
-    return not values or any(value is not None for value in values)
+    return (checks and not values) or any(value is not None for value in values)
 
 
 def check_fits_rows(estimator: Any, X: Any) -> None:

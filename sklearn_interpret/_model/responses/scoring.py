@@ -19,7 +19,7 @@ from sklearn_interpret._model._sklearn_compat import (
     scorer_of_classes,
     scorer_takes_weights,
 )
-from sklearn_interpret._model.responses.predictors import final_step, unfrozen
+from sklearn_interpret._model.responses.predictors import final_step, has_tags, unfrozen
 from sklearn_interpret._model.responses.response import (
     Response,
     ResponseMethod,
@@ -390,6 +390,8 @@ def _metric_of_function(
     if response_method not in ("auto", method):
         return _metric_of_loss(name, function, estimator, response_method)
     scorer = make_scorer(function, response_method=method)
+    if not has_tags(estimator):  # which scikit-learn's scorers need
+        scorer = LossOfModel(function, make_response(estimator, method))
     return Metric(name, scorer, takes_weights(function), "loss", row_loss)
 
 

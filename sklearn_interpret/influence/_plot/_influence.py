@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state
 
+from sklearn_interpret._model.adapters.adapt import as_predictor, check_can_be_refitted
 from sklearn_interpret._model.leave_out.refits import scores_without
 from sklearn_interpret._model.leave_out.training import Training
 from sklearn_interpret._model.responses.predictors import unfrozen
@@ -211,7 +212,8 @@ default=None
         if both_ends:
             orders.append(np.argsort(values, kind="stable"))
         orders += [rng.permutation(rows.n_rows) for _ in range(n_draws)]
-        model = clone(unfrozen(estimator))
+        check_can_be_refitted(estimator, "from_removal")
+        model = clone(unfrozen(as_predictor(estimator)))
         fitted = clone(model).fit(X, y)
         (metric,) = resolve_metrics(scoring, fitted)[:1]
         training = Training(fitted, model, rows, y, {}, None)

@@ -15,6 +15,7 @@ from sklearn.ensemble import IsolationForest, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.metrics import mean_squared_error
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
@@ -29,6 +30,7 @@ from sklearn_interpret._model.responses.predictors import (
     weight_parameter,
 )
 from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.responses.scoring import resolve_metrics
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import NonFiniteResponseError
 from tests.model.containers import CONTAINERS, cells, same_cells
@@ -526,3 +528,30 @@ def test_fitted_or_not():
     assert is_fitted(REGRESSOR)
     assert not is_fitted(LinearRegression())
     assert not is_fitted("no estimator")
+
+
+class WithoutTags:
+    """A regressor of another library: scikit-learn knows nothing of it."""
+
+    mean_ = None
+
+    def fit(self, X, y):
+        self.mean_ = np.mean(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+def test_fitted_or_not_without_tags():
+    assert not is_fitted(WithoutTags())
+    fitted = WithoutTags().fit([[0]], [1])
+    assert is_fitted(fitted)
+    assert is_fitted(FrozenEstimator(fitted))
+
+
+def test_losses_of_models_without_tags():
+    fitted = WithoutTags().fit([[0], [1]], [1, 3])
+    for loss in (mean_squared_error, lambda y, p: (y - p) ** 2):
+        (metric,) = resolve_metrics(loss, FrozenEstimator(fitted))
+        assert metric(fitted, np.zeros((2, 1)), np.array([1, 3]), None) == 1

@@ -89,7 +89,8 @@ READABLE = (
     "scikit-learn's DecisionTree*, ExtraTree*, RandomForest*, ExtraTrees*, "
     "IsolationForest, GradientBoosting*, HistGradientBoosting*, Bagging*, Voting* and "
     "AdaBoostClassifier of such trees; XGBoost's, LightGBM's and CatBoost's "
-    "scikit-learn estimators; scikit-survival's trees, forests and "
+    "scikit-learn estimators and Boosters; interpret's ExplainableBoosting*; "
+    "scikit-survival's trees, forests and "
     "GradientBoostingSurvivalAnalysis; a Pipeline that ends in one of them, if the "
     "steps before work column by column; a ModelDifference of sums of trees"
 )
@@ -489,7 +490,7 @@ def explained_response(
     if one_sum and response.method == model.response_method and not labels:
         return TreeResponse(response, model, model.ensemble, _say_why(model, response))
     raise UnreadableModelError(
-        f'response_method="{response.method}" of {type(estimator).__name__} can\'t be '
+        f'response_method="{response.method}" of {_class_name(response)} can\'t be '
         'explained by its trees: only their sum can (response_method="auto"), and '
         "responses that are a logistic or exponential function of one sum."
     )

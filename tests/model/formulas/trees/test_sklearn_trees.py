@@ -22,6 +22,7 @@ from sklearn.tree import (
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.shapley import TreeSHAP
 from tests.model.formulas.trees.agreement import (
     assert_read,
     assert_same_leaves,
@@ -264,6 +265,13 @@ def test_isolation_forest(parameters):
     assert model.raw_method is None
     assert model.response_method == "score_samples"
     assert model.link == "isolation"
+
+
+def test_messages_name_the_frozen_model():
+    X, _ = table()
+    model = FrozenEstimator(IsolationForest(n_estimators=10).fit(np.nan_to_num(X)))
+    with pytest.raises(UnreadableModelError, match="of IsolationForest can't be"):
+        TreeSHAP(model, response_method="predict").fit(np.nan_to_num(X))
 
 
 def test_isolation_forest_of_weighted_rows():
