@@ -145,10 +145,10 @@ def announce_rows(
     for count in counts:
         count.warned = True
     time = f", which takes about {duration_in_words(duration)}" if duration else ""
-    warn(
-        f"{advice}: up to {n_rows:.0f} rows go to the model, {product}{time}.",
-        CostlyInspectionWarning,
+    sent = (
+        f"up to {n_rows:.0f} rows go to the model," if n_rows else "trees are read at"
     )
+    warn(f"{advice}: {sent} {product}{time}.", CostlyInspectionWarning)
 
 
 def cost_is_said() -> bool:
