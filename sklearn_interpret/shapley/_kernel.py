@@ -179,10 +179,10 @@ class KernelSHAP(BaseCoalitional):
     each row also tries a kernel of its own, which gives more weight to terms of
     features with large interaction values. It takes milliseconds for 300 coalitions,
     and half a second for 3000.
-    The mean is linear in o(S) for each kernel: outputs of
-    one model keep their sums, but the values of a sum of two models are the sums of
-    their values only as far as they are exact. A linear game is reproduced exactly if
-    the pairs identify the main effects.
+    The mean is linear in o(S) for each kernel: outputs of one model keep their sums,
+    but the values of a sum of two models are the sums of their values only as far as
+    they are exact. A linear game is reproduced exactly if the pairs identify the main
+    effects.
 
     ``explain(X).standard_errors`` are the larger of two. One is that of the process.
     With :math:`\\sigma_j^2`, the variance of a value under the kernel, and :math:`r_m`,
@@ -195,9 +195,9 @@ class KernelSHAP(BaseCoalitional):
     freedom. With fewer pairs than players it has M, and the larger error of two kernels
     is taken, one of which leaves a third of the variance to terms of three players and
     more. Where a row's own kernel is taken, the variance is a weighted geometric mean
-    with that of the best other kernel. Main effects are one more observation in the mean: known coalitions that look
-    linear do not prove that the others are. The other error is that of the values as
-    sums over pairs, and matters if nearly all are known:
+    with that of the best other kernel. Main effects are one more observation in the
+    mean: known coalitions that look linear do not prove that the others are. The other
+    error is that of the values as sums over pairs, and matters if nearly all are known:
 
     .. math:: \\mathrm{se}_j^2 = 1.5 \\sum_s t_s^2\\, \\overline{e_s^2} \\sum_S
         \\left(\\frac{2}{p} \\binom{p - 1}{|S| - 1}^{-1}\\right)^2
