@@ -18,7 +18,9 @@ one-dimensional integral,
 which depends on :math:`z'_i` and on the number of other players that are present.
 
 How fast the variances fall is a property of the game: with few players, each row takes
-the one of two kernels that has the smaller leave-one-out error.
+the one of two kernels that has the smaller leave-one-out error. A row that may take
+its time tries one more, in which :math:`\rho_j` of each player grows with its squared
+interactions, which the even part of the game tells.
 
 Where nearly all pairs are known, the error of a value depends on terms of many players,
 whose variances the data does not determine. But a Shapley value is a sum over pairs,
@@ -33,14 +35,14 @@ pairs estimate their residuals.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import comb
 from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, cho_solve, cholesky, lapack
+from scipy.linalg import blas, cho_solve, cholesky, lapack, solve_triangular
 
 from sklearn_interpret._core.statistics.weighted import student_factor
 
@@ -57,9 +59,17 @@ _STRENGTHS = (0.15, 1.2)
 # Candidates with fewer pairs than players. Main effects are then not identified:
 # smaller strengths attribute joint effects of many players to single players.
 _STRENGTHS_OF_FEW_PAIRS = (0.15, 3.0)
+# At 1 a kernel is not defined.
+_LARGEST_RHO = 0.999
 # With more players, no affordable number of coalitions separates terms of many players:
 # the kernels give the same values, so the first is enough.
 _FEW_PLAYERS = 50
+# Share of the strength that all players have, whatever their relevance. Less of it
+# trusts interactions from few pairs too much.
+_SHARED = 0.3
+# Weight of the best kernel without relevance in the logarithm of a variance: the other
+# was made from the same values, and thinks too well of them.
+_DOUBT = 0.35
 # Prior variances of all terms of one player, of two, and of the constant: large
 # compared with the variances of terms of more players, so that these terms are not
 # shrunk. A larger variance of main effects raises errors of joint effects where pairs
@@ -82,41 +92,38 @@ _INFLATION = 1.5
 # Nodes of the quadrature: the integrand is close to exp(s u) for any number of players,
 # so this number is exact to rounding.
 _N_NODES = 24
-# Rows of a kernel matrix that are computed in one block: bounds the memory of the
-# numbers of players in which coalitions agree.
-_ROWS_PER_BLOCK = 256
-
 
 _P = TypeVar("_P", bound="_Process")
 
 
 class _Kernel:
-    """A kernel over coalitions (1 + n_pairs, n_players); `strength` is n_players rho.
+    """A kernel over coalitions (1 + n_pairs, n_players), of one rho or one per player.
 
     The coalitions are one of each pair, after the grand coalition.
     """
 
-    def __init__(self, coalitions: NDArray[np.bool_], strength: float) -> None:
+    def __init__(self, coalitions: NDArray[np.bool_], rho: float | _Array) -> None:
         self.coalitions = coalitions
         self.n_players = coalitions.shape[1]
         self.sizes = coalitions.sum(axis=1)
-        self.rho = strength / self.n_players
+        self.rho = rho
         nodes, weights = np.polynomial.legendre.leggauss(_N_NODES)
         self.nodes, self.weights = nodes, weights / 2
-        # The kernel is a function of the number of players in which coalitions agree.
-        agreed = np.arange(self.n_players + 1)
-        self.products = (1 + self.rho) ** agreed * (1 - self.rho) ** agreed[::-1]
+        self.signs = np.where(coalitions, 1.0, -1.0)
 
-    def cholesky_factor(self, table: _Array) -> _Array:
-        """Lower Cholesky factor of the matrix with `table` values by number agreed."""
-        n = len(self.coalitions)
-        signs = np.where(self.coalitions, np.float32(1), np.float32(-1))
-        matrix = np.empty((n, n))
-        for start in range(0, n, _ROWS_PER_BLOCK):
-            products = signs[start : start + _ROWS_PER_BLOCK] @ signs.T
-            agreed = np.rint((products + self.n_players) / 2).astype(np.intp)
-            matrix[start : start + _ROWS_PER_BLOCK] = table[agreed]
-        matrix[np.diag_indices(n)] += _JITTER * table[-1]
+    @property
+    def agreement(self) -> _Array:
+        """Number of players in which coalitions agree, minus that of the others."""
+        return self.signs @ self.signs.T
+
+    def cholesky_factor(self, part: np.ufunc, prior: _Array) -> _Array:
+        """Lower Cholesky factor of the odd (sinh) or even (cosh) part and a prior."""
+        # With z = -1 or 1, 1 + rho z is exp(z arctanh(rho)) times a constant.
+        matrix = (self.signs * np.arctanh(self.rho)) @ self.signs.T
+        part(matrix, out=matrix)
+        matrix *= np.sqrt(np.prod(1 - (self.rho * self.signs[0]) ** 2))
+        matrix += prior
+        matrix[np.diag_indices(len(matrix))] *= 1 + _JITTER
         return cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False)
 
     def integrals(self, n_others: int, present: NDArray[np.intp]) -> _Array:
@@ -136,8 +143,8 @@ class _Process:
 
     def __init__(self, factor: _Array, trend: _Array | None = None) -> None:
         self._factor, self._trend = factor, trend
-        inverse, _ = lapack.dpotri(factor, lower=True)
-        precisions = np.diagonal(inverse).copy()
+        inverse, _ = lapack.dtrtri(factor, lower=True)
+        precisions = np.einsum("ij,ij->j", inverse, inverse)
         if trend is not None:
             solved = cho_solve((factor, True), trend, check_finite=False)
             self._slopes = np.linalg.solve(trend.T @ solved, solved.T)
@@ -217,8 +224,9 @@ class _Surrogate(Generic[_P]):
         n_players = pairs.shape[1]
         coalitions = np.concatenate([np.ones((1, n_players), dtype=bool), pairs])
         strengths = _kernel_strengths(*pairs.shape)
+        rhos = [min(s / n_players, _LARGEST_RHO) for s in strengths]
         self.coalitions = coalitions
-        self._processes = [kind(_Kernel(coalitions, s)) for s in strengths]
+        self._processes = [kind(_Kernel(coalitions, rho)) for rho in rhos]
 
     @property
     def nbytes(self) -> int:
@@ -226,61 +234,70 @@ class _Surrogate(Generic[_P]):
         processes = sum(process.nbytes for process in self._processes)
         return processes + self.coalitions.nbytes
 
-    def _posteriors(self, halves: _Array) -> tuple[_Posterior[_P], ...]:
-        """The posterior of the least leave-one-out error, and the others.
+    def _posteriors(self, halves: _Array) -> list[_Posterior[_P]]:
+        """The posterior of the least leave-one-out error, and the others."""
+        posteriors = (process.posterior(halves) for process in self._processes)
+        return _best_first(posteriors, halves)
 
-        One choice for all outputs keeps values additive over outputs. A later process
-        must be clearly better: with few pairs errors may be equal but for rounding.
-        """
-        best, *rivals = (process.posterior(halves) for process in self._processes)
-        rounding = _ROUNDING * (halves**2).sum()
-        for position, rival in enumerate(rivals):
-            limit = _CLEARLY * (best.loo_error() + rounding)
-            if rival.loo_error() + rounding < limit:
-                best, rivals[position] = rival, best
-        return best, *rivals
+
+def _best_first(
+    posteriors: Iterable[_Posterior[_P]], halves: _Array
+) -> list[_Posterior[_P]]:
+    """The posterior of the least leave-one-out error, and the others.
+
+    One choice for all outputs keeps values additive over outputs. A later process must
+    be clearly better: with few pairs errors may be equal but for rounding.
+    """
+    best, *rivals = posteriors
+    rounding = _ROUNDING * (halves**2).sum()
+    for position, rival in enumerate(rivals):
+        limit = _CLEARLY * (best.loo_error() + rounding)
+        if rival.loo_error() + rounding < limit:
+            best, rivals[position] = rival, best
+    return [best, *rivals]
 
 
 class _OddProcess(_Process):
     """Shapley values under a kernel."""
 
     def __init__(self, kernel: _Kernel) -> None:
-        n_players, products = kernel.n_players, kernel.products
-        agreement = np.arange(-n_players, n_players + 1, 2) / n_players
-        factor = kernel.cholesky_factor(
-            _VAR_MAIN * agreement + (products - products[::-1]) / 2
-        )
-        shares = self._values_of_kernel(kernel)
-        solved = cho_solve((factor, True), shares.T, check_finite=False)
-        self.operator = np.ascontiguousarray(solved.T)
-        explained = np.einsum("ij,ij->i", self.operator, shares)
+        self.rho = kernel.rho
+        main = _VAR_MAIN / kernel.n_players
+        factor = kernel.cholesky_factor(np.sinh, main * kernel.agreement)
+        # Shapley values of the kernel at each coalition: (n_players, 1 + n_pairs).
+        self.shares = self._values_of_kernel(kernel)
+        solved = solve_triangular(factor, self.shares.T, lower=True, check_finite=False)
+        explained = np.einsum("ij,ij->j", solved, solved)
         # Posterior variances of the values, for a process of scale one.
-        self.variances = np.maximum(self._prior_variance(kernel) - explained, 0.0)[
-            :, None
-        ]
+        variances = np.maximum(self._prior_variances(kernel) - explained, 0.0)
+        self.variances = variances[:, None]
         # The pairs identify the main effect of each player.
-        identified = len(kernel.coalitions) > n_players
-        trend = np.where(kernel.coalitions, 1.0, -1.0) if identified else None
-        super().__init__(factor, trend)
+        identified = len(kernel.coalitions) > kernel.n_players
+        super().__init__(factor, kernel.signs if identified else None)
 
     @staticmethod
     def _values_of_kernel(kernel: _Kernel) -> _Array:
         """Shapley values of the kernel at each coalition: (n_players, 1 + n_pairs)."""
-        n_others = kernel.n_players - 1
-        present, absent = (
-            2 * _VAR_MAIN / kernel.n_players
-            + 2 * kernel.rho * kernel.integrals(n_others, kernel.sizes - is_member)
-            for is_member in (1, 0)
-        )
-        return np.where(kernel.coalitions, present[:, None], -absent[:, None]).T
+        means = np.zeros(kernel.signs.shape)
+        for node, weight in zip(kernel.nodes, kernel.weights, strict=True):
+            means += weight * _products_of_others(node * kernel.rho * kernel.signs)
+        values = 2 * kernel.signs * (_VAR_MAIN / kernel.n_players + kernel.rho * means)
+        return np.ascontiguousarray(values.T)
 
     @staticmethod
-    def _prior_variance(kernel: _Kernel) -> float:
-        """Variance of a Shapley value before anything is known."""
+    def _prior_variances(kernel: _Kernel) -> _Array:
+        """Variances of Shapley values before anything is known: (n_players,)."""
+        rho = kernel.rho * kernel.signs[0]  # all of them are there
         chances = np.multiply.outer(kernel.nodes, kernel.nodes)
-        products = (1 + kernel.rho * chances) ** (kernel.n_players - 1)
-        mean = kernel.weights @ products @ kernel.weights
-        return 4 * _VAR_MAIN / kernel.n_players + 4 * kernel.rho * mean
+        others = _products_of_others(np.multiply.outer(chances, rho))
+        means = np.einsum("i,j,ijk->k", kernel.weights, kernel.weights, others)
+        return 4 * _VAR_MAIN / kernel.n_players + 4 * rho * means
+
+
+def _products_of_others(steps: _Array) -> _Array:
+    """For each entry, the product of 1 + steps over the others on the last axis."""
+    factors = 1 + steps
+    return factors.prod(axis=-1, keepdims=True) / factors
 
 
 class OddSurrogate(_Surrogate[_OddProcess]):
@@ -312,7 +329,9 @@ class OddSurrogate(_Surrogate[_OddProcess]):
         """Bytes of its arrays."""
         return super().nbytes + self._unknown.nbytes
 
-    def values(self, halves: _Array) -> tuple[_Array, _Array]:
+    def values(
+        self, halves: _Array, relevance: _Array | None = None
+    ) -> tuple[_Array, _Array]:
         """Shapley values and their standard errors, (n_players, k).
 
         The values sum to twice the first half difference. An error is the larger of two
@@ -326,27 +345,41 @@ class OddSurrogate(_Surrogate[_OddProcess]):
         halves : ndarray of shape (1 + n_pairs, k)
             Half the difference of each coalition and its complement; the grand and the
             empty coalition come first.
+        relevance : ndarray of shape (n_players,), default=None
+            Shares of players in interactions. They make one more kernel, for these
+            values alone, if the pairs identify main effects.
         """
         posteriors = self._posteriors(halves)
+        doubter = posteriors[0]
+        if relevance is not None and self._identified:
+            spread = _SHARED + (1 - _SHARED) * len(relevance) * relevance
+            own = _OddProcess(_Kernel(self.coalitions, doubter.process.rho * spread))
+            posteriors = _best_first([*posteriors, own.posterior(halves)], halves)
         best = posteriors[0]
-        values = best.process.operator @ best.detrended
+        values = best.process.shares @ best.weights
         if best.slopes is not None:
             values += 2 * best.slopes
         # Efficiency: values sum to v(all) - v(nobody) exactly.
         values += (2 * halves[0] - values.sum(axis=0)) / len(values)
-        return values, np.sqrt(_INFLATION * self._variances(posteriors))
+        return values, np.sqrt(_INFLATION * self._variances(posteriors, doubter))
 
-    def _variances(self, posteriors: tuple[_Posterior[_OddProcess], ...]) -> _Array:
+    def _variances(
+        self,
+        posteriors: list[_Posterior[_OddProcess]],
+        doubter: _Posterior[_OddProcess],
+    ) -> _Array:
         """Variances of the values, (n_players, k); the best posterior comes first.
 
         They are the maximum, over all kernels, of the posterior's variance and of the
         variance of the sum over unknown pairs. If pairs identify main effects, only the
-        best posterior's variance counts.
+        variance of the best posterior counts, and that of the best without relevance.
         """
-        trusted = posteriors[: 1 if self._identified else None]
-        variances = [self._t_squared * p.process.variances * p.scale() for p in trusted]
-        variances += [self._unknown @ p.residuals[1:] ** 2 for p in posteriors]
-        return np.max(variances, axis=0)
+        known = [self._t_squared * p.process.variances * p.scale() for p in posteriors]
+        if self._identified:
+            doubted = self._t_squared * doubter.process.variances * doubter.scale()
+            known = [known[0] ** (1 - _DOUBT) * doubted**_DOUBT]
+        unknown = [self._unknown @ p.residuals[1:] ** 2 for p in posteriors]
+        return np.max(known + unknown, axis=0)
 
 
 def _unknown_weights(pairs: NDArray[np.bool_]) -> _Array:
@@ -384,17 +417,15 @@ class _EvenProcess(_Process):
     """Interaction values under a kernel."""
 
     def __init__(self, kernel: _Kernel) -> None:
-        n_players, products = kernel.n_players, kernel.products
-        agreement = np.arange(-n_players, n_players + 1, 2)
-        pair_agreement = (agreement**2 - n_players) / (n_players * (n_players - 1))
-        even = (products + products[::-1]) / 2
-        table = _VAR_CONSTANT + _VAR_PAIRS * pair_agreement + even
-        super().__init__(kernel.cholesky_factor(table))
+        n_players = kernel.n_players
+        of_pair = _VAR_PAIRS / (n_players * (n_players - 1))
+        constant = _VAR_CONSTANT - n_players * of_pair
+        prior = constant + of_pair * kernel.agreement**2
+        super().__init__(kernel.cholesky_factor(np.cosh, prior))
         # Absolute interaction value of two players in the kernel at each coalition, for
         # none, one and two of them present: (3, 1 + n_pairs).
-        constant = 4 * _VAR_PAIRS / (n_players * (n_players - 1))
         means = [kernel.integrals(n_players - 2, kernel.sizes - n) for n in range(3)]
-        self.shares = constant + 2 * kernel.rho**2 * np.array(means)
+        self.shares = 4 * of_pair + 2 * kernel.rho**2 * np.array(means)
 
 
 class EvenSurrogate(_Surrogate[_EvenProcess]):

@@ -163,6 +163,22 @@ def test_rounding_does_not_choose_a_kernel():
         assert_allclose(near, errors, rtol=1e-8)
 
 
+def test_a_kernel_of_relevant_players_is_of_its_own_terms():
+    """With equal relevance a kernel is as without; with the right one, nearer."""
+    p, rng = 12, np.random.default_rng(3)
+    z, pairs = signs_of_all(p), paired_design(p, 120, rng)
+    game = (z[:, 0] * z[:, 1] * z[:, 2] + z[:, 0] * z[:, 3] * z[:, 4])[:, None]
+    game = game + rng.normal(size=(2**p, 1)) / 100
+    known, surrogate = halves(game, pairs, -1), OddSurrogate(pairs)
+    plain, errors = surrogate.values(known)
+    same = surrogate.values(known, np.full(p, 1 / p))
+    assert_allclose(same, (plain, errors), rtol=1e-6, atol=1e-9)
+    found, smaller = surrogate.values(known, np.where(np.arange(p) < 5, 1 / 5, 0.0))
+    apart = [np.linalg.norm(each - values_of_all(game)) for each in (plain, found)]
+    assert apart[1] < apart[0] / 2
+    assert (smaller < errors).all()
+
+
 def coverage(make, p, n_coalitions, n_games=20):
     """Share of exact values within 1.96 standard errors, over designs and games."""
     covered = []

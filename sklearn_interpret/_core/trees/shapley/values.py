@@ -432,7 +432,8 @@ def _tables_by_kind(
     tables_by_kind, scratch, numbers = [], Scratch(), leaf_tables.numbers
     for units, start in zip(units_by_kind, starts, strict=True):
         start = start.reshape(units.leaves.shape)
-        n_tables = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
+        n_tables = max(units.leaves.shape[1], plan.ensemble.n_outputs)
+        n_tables *= len(terms(units.n_bits, order))
         step = max(1, _NUMBERS_PER_BLOCK // (n_tables * 2**units.n_bits))
         kind_tables: list[UnitTables] = []
         for first in range(0, len(units), step):
@@ -469,18 +470,16 @@ def _unit_tables(
     n_slots = units.n_bits
     column_of = column_table(n_slots, order)
     n_terms = len(terms(n_slots, order))
-    shape = len(units), ensemble.n_outputs, n_terms, 2**n_slots
-    tables = scratch.empty("tables", shape, np.float64)
-    tables[:] = 0
+    n_leaves = units.leaves.shape[1]
+    of_leaves = scratch.empty(
+        "leaves", (len(units), n_leaves, n_terms, 2**n_slots), np.float64
+    )
+    of_leaves[:] = 0
     unit = np.arange(len(units))
     for leaf, n_leaf_conditions in enumerate(units.n_conditions.T):
         patterns = units.leaf_patterns(leaf) + starts[:, leaf, None]
-        values = ensemble.value[units.leaves[:, leaf]].T[..., None]
         positions = scratch.empty("positions", patterns.shape, np.intp)
-        gains, products = (
-            scratch.empty(name, patterns.shape, np.float64)
-            for name in ("gains", "products")
-        )
+        gains = scratch.empty("gains", patterns.shape, np.float64)
         for term in terms(n_leaf_conditions.max(initial=0), order):
             term_starts = term_position(term, n_leaf_conditions) << n_leaf_conditions
             np.add(patterns, term_starts[:, None], out=positions)
@@ -493,9 +492,12 @@ def _unit_tables(
             else:
                 players = tuple(units.columns[:, leaf, slot] for slot in term)
                 index = (unit, column_of[players])
-            for output in np.flatnonzero(values.any(axis=(1, 2))):
-                np.multiply(values[output], gains, out=products)
-                tables[:, output][index] += products
+            of_leaves[:, leaf][index] += gains
+    # One product for all outputs: (n_units, k, n_leaves) by the leaves' gains.
+    values = ensemble.value[units.leaves].swapaxes(1, 2)
+    shape = len(units), ensemble.n_outputs, n_terms * 2**n_slots
+    tables = scratch.empty("tables", shape, np.float64)
+    np.matmul(values, of_leaves.reshape(len(units), n_leaves, -1), out=tables)
     return tables.reshape(len(units), -1, 2**n_slots)
 
 
@@ -508,7 +510,7 @@ def _add_gains_of_deep_leaves(
     totals: NDArray[np.float64],
 ) -> None:
     """Add gains of deep leaves, at the patterns that occur, to `totals` in place."""
-    keys = plan.column_keys(units, order)
+    keys, n_keys = plan.column_keys(units, order), plan.paths.n_players**order
     n_terms = len(terms(units.n_bits, order))
     for start in range(0, len(units), _DEEP_AT_ONCE):
         chunk = slice(start, start + _DEEP_AT_ONCE)
@@ -520,12 +522,13 @@ def _add_gains_of_deep_leaves(
         bounds = np.searchsorted(distinct.unit, np.arange(len(values) + 1))
         for leaf, position in enumerate(distinct.position):
             leaf_gains = gains[:, bounds[leaf] : bounds[leaf + 1]]
-            for output in np.flatnonzero(values[leaf]):
-                row_gains = (values[leaf, output] * leaf_gains).take(
-                    position - bounds[leaf], axis=1
-                )
-                of_output = slice(output * n_terms, (output + 1) * n_terms)
-                for key, gain in zip(
-                    keys[start + leaf, of_output], row_gains, strict=True
-                ):
-                    totals[key] += gain
+            outputs = np.flatnonzero(values[leaf])
+            if not len(outputs):
+                continue
+            # All outputs at once, but for zeros at the ends: pure leaves have one.
+            first, stop = outputs[0], outputs[-1] + 1
+            of_first = slice(first * n_terms, (first + 1) * n_terms)
+            row_gains = leaf_gains.take(position - bounds[leaf], axis=1)
+            for key, gain in zip(keys[start + leaf, of_first], row_gains, strict=True):
+                of_term = totals[key : key + (stop - first - 1) * n_keys + 1 : n_keys]
+                of_term += values[leaf, first:stop, None] * gain
