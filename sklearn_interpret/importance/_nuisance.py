@@ -214,6 +214,7 @@ class _Regression:
             handle_unknown="zero",
             missing="level",
         )
+        model._has_tests = False
         return model.fit(table, self.target, sample_weight=self.weights)
 
     def search(self) -> tuple[GAMRegressor, Structure]:
