@@ -197,6 +197,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
     _weights_count_rows = _errors_count_rows = _takes_partitions = True
     # Whether weights are numbers of trials, and targets shares of successes.
     _trials = False
+    # Whether `fit` sets errors and tests, which take longer than a fit of few rows.
+    _has_tests = True
     # Covariance of the coefficients over the scale, for known smoothing parameters.
     _inverse_information: NDArray[np.float64] = field(init=False)
     # Labels that each have a model, None if targets are numbers.
@@ -321,6 +323,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     def _unsupported_pairs(self) -> set[Pair]:
         """Pairs of the search that later ones explain, by the tests of all terms."""
+        if not self._searched_pairs:
+            return set()
         pvalues = self._pair_pvalues()
         return {pair for pair in self._searched_pairs if pvalues[pair] > _KEPT}
 
@@ -397,6 +401,10 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     def _set_fits(self, fitted: _FittedTerms) -> None:
         """Set the attributes, from the fit of each model."""
+        self._set_values([_curves(fit) for fit in fitted.fits])
+        self.term_names_ = self._term_names(self._names)
+        if not self._has_tests:
+            return
         separated, models = set(), []
         for fit in fitted.fits:
             tests, uninformed = term_tests(fit, self._term_slices(), self.max_iter)
@@ -439,12 +447,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
 
     def _set_results(self, models: list[FittedModel]) -> None:
-        """Set the attributes, without an axis of models if there is one model."""
-        results = list(map(self._model_attributes, models))
-        for name in results[0]:
-            values = [result[name] for result in results]
-            setattr(self, name, values[0] if len(values) == 1 else np.array(values))
-        self.term_names_ = self._term_names(self._names)
+        """Set the attributes of errors and tests."""
+        self._set_values(list(map(self._model_attributes, models)))
         self.concurvity_ = concurvity(models[0].fit, self._term_slices())
         pvalues = self._pair_pvalues()
         self.interaction_pairs_ = list(pvalues)
@@ -454,20 +458,23 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self.interaction_pvalues_ = np.array(list(pvalues.values()))
         self.n_iter_ = max(model.fit.n_iter for model in models)
 
+    def _set_values(self, results: list[dict[str, Any]]) -> None:
+        """Set attributes, without an axis of models if there is one model."""
+        for name in results[0]:
+            values = [result[name] for result in results]
+            setattr(self, name, values[0] if len(values) == 1 else np.array(values))
+
     def _model_attributes(self, model: FittedModel) -> dict[str, Any]:
-        """Attributes of one model."""
-        fit, coefficients = model.fit, model.fit.coefficients
-        penalised_fit, dof = fit.penalised_fit, fit.penalised_fit.dof
+        """Attributes of one model, besides its curves."""
+        fit, penalised_fit = model.fit, model.fit.penalised_fit
+        dof = penalised_fit.dof
         covariance = fit.dispersion * penalised_fit.inverse
         if isinstance(self.smoothing, str):
             covariance += smoothing_covariance(penalised_fit, fit.dispersion)
         statistics, pvalues = model.tests.T
         term_dof = [dof[index].sum() for index in self._term_slices()]
         return {
-            "intercept_": float(coefficients[0]),
-            "coef_": coefficients[1:],
             "covariance_": covariance,
-            "_inverse_information": penalised_fit.inverse,
             "scale_": float(fit.dispersion),
             "dispersion_": float(fit.pearson_dispersion),
             "smoothing_": np.exp(penalised_fit.log_smoothing),
@@ -781,6 +788,15 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     def _result_units(self) -> dict[str, str]:
         return {"intercept": RESPONSES[self._link]}
+
+
+def _curves(fit: AdditiveFit) -> dict[str, Any]:
+    """Attributes of one model that its predictions and their leverages need."""
+    return {
+        "intercept_": float(fit.coefficients[0]),
+        "coef_": fit.coefficients[1:],
+        "_inverse_information": fit.penalised_fit.inverse,
+    }
 
 
 def _add_design(coded: Passes, design: RoundedDesign) -> Passes:

@@ -319,13 +319,17 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             return link.mean(predictor)
         return link.mean(predictor), np.abs(link.slope(predictor)) * errors[0]
 
-    def _leverages(self, X: Any) -> NDArray[np.float64]:
-        """Weights of the targets of rows in their own predictions, (n_samples,).
+    def _predict_with_leverages(
+        self, X: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Linear predictors, and weights of the rows' targets in them: (n_samples,).
 
         The smoothing parameters are taken for known, and the family for normal.
         """
-        _, _, errors = self._effects(X, covariances=[self._inverse_information])
-        return errors[0] ** 2
+        predictors, _, errors = self._effects(
+            X, covariances=[self._inverse_information]
+        )
+        return predictors[0], errors[0] ** 2
 
     def _design(self, X: Any) -> NDArray[np.float64]:
         """Values of the intercept and all coordinates of terms, (n_samples, p)."""

@@ -90,10 +90,11 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     feature_groups : dict of str to list, default=None
         Features that are tested together.
     cv : int, cross-validation splitter, iterable of splits, or None, default=5
-        Folds of the models of "loco", of the scores of the nuisance regressions, and of
-        the residuals of a `nuisance` other than the default. A number makes random
-        folds; others, as in :func:`~sklearn.model_selection.cross_val_predict`, have to
-        hold out each row once.
+        Folds of the models of "loco", of the scores of the nuisance regressions (for
+        "hrt" the leverages of the default one give these), and of the residuals of a
+        `nuisance` other than the default. A number makes random folds; others, as in
+        :func:`~sklearn.model_selection.cross_val_predict`, have to hold out each row
+        once.
     n_splits : int, default=8
         Random splits into halves for "pcm", each of which gives a direction that the
         other half tests. With few splits the p-values depend on `random_state`; time

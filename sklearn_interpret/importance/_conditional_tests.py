@@ -318,21 +318,35 @@ class ConditionalTests:
     ) -> Residuals:
         """Residuals of a function of the features, (n, q), as `residuals`.
 
-        It has no noise, of which a structure could fit a part: leverages give the
-        held-out residuals of the default nuisance, without more fits.
+        It has no noise, of which a structure could fit a part: `in_sample_residuals`
+        takes no folds.
         """
         if self.nuisance.model is not None:
             return self.residuals(direction, other_features)
-        learner = self.nuisance(direction)
-        model = learner.fit_rows(other_features, np.arange(len(direction)))
-        residuals = direction - learner.predict_numbers(model, other_features)
-        leverages = np.minimum(model.leverages(other_features.native), _MOST_LEVERAGE)
-        held_out = residuals / (1 - leverages)
-        return self._round_residuals(
-            Residuals(residuals, held_out, score(direction, held_out, self.weights)),
-            direction,
-            other_features,
+        _, residuals = self.in_sample_residuals(
+            self.nuisance, direction, other_features
         )
+        return self._round_residuals(residuals, direction, other_features)
+
+    def in_sample_residuals(
+        self, nuisance: Nuisance, targets: NDArray[np.float64], other_features: Rows
+    ) -> tuple[NDArray[np.float64], Residuals]:
+        """Predictions (n_rows, q) by a model of all rows, and their residuals.
+
+        Leverages give the held-out residuals of the default nuisance, without more
+        fits.
+        """
+        learner = nuisance(targets)
+        if nuisance.model is not None:
+            means, _ = learner.predict_in_sample(other_features)
+            held_out, r2 = self.held_out_residuals(learner, targets, other_features)
+            return means, Residuals(targets - means, held_out, r2)
+        model = learner.fit_rows(other_features, np.arange(len(targets)))
+        means, leverages = model.predict_with_leverages(other_features.native)
+        residuals = targets - means
+        held_out = residuals / (1 - np.minimum(leverages, _MOST_LEVERAGE))
+        r2 = score(targets, held_out, self.weights)
+        return means, Residuals(residuals, held_out, r2)
 
     def held_out_residuals(
         self, learner: Learner, targets: NDArray[np.float64], other_features: Rows

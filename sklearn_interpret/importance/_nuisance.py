@@ -156,17 +156,20 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
             ]
         return means[0] if self._one_target else np.stack(means, axis=1)
 
-    def leverages(self, X: Any) -> NDArray[np.float64]:
-        """Weights of the rows' targets in their own predictions: (n_rows, q).
+    def predict_with_leverages(
+        self, X: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Predicted means, and the weights of the rows' targets in them: (n_rows, q).
 
         Structure and smoothness are taken for known.
         """
         columns = self._columns(as_rows(X))
-        leverages = [
-            model._leverages(structure.add_jump_flags(columns))
+        pairs = [
+            model._predict_with_leverages(structure.add_jump_flags(columns))
             for model, structure in zip(self.models_, self.structures_, strict=True)
         ]
-        return np.stack(leverages, axis=1)
+        means, leverages = np.stack(pairs, axis=2)
+        return means, leverages
 
     def _columns(self, rows: Rows) -> NDArray[np.float64]:
         """Numbers and codes of levels (n_rows, n_columns), -1 for unknown levels."""
@@ -214,6 +217,7 @@ class _Regression:
             handle_unknown="zero",
             missing="level",
         )
+        model._has_tests = False
         return model.fit(table, self.target, sample_weight=self.weights)
 
     def search(self) -> tuple[GAMRegressor, Structure]:

@@ -23,13 +23,14 @@ from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.validation import call_parameter
-from sklearn_interpret.importance._nuisance import Residuals, encode_columns
+from sklearn_interpret.importance._nuisance import encode_columns
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.importance._conditional_tests import ConditionalTests
+    from sklearn_interpret.importance._nuisance import Residuals
 
 # Numbers with at most this many distinct values are drawn as levels.
 _MOST_LEVELS = 12
@@ -141,18 +142,18 @@ class Redraw:
             nuisance = replace(nuisance, model=_LINEAR)
         # In-sample means vary more than true ones, and their residuals less: draws have
         # the variance of the feature. With held-out means it would be larger.
-        means, learner = nuisance(feature).predict_in_sample(other_features)
-        held_out, score = tests.held_out_residuals(learner, feature, other_features)
-        residuals = feature - means
+        means, residuals = tests.in_sample_residuals(nuisance, feature, other_features)
         if self.sampler == "gaussian":
-            covariance = np.atleast_2d(np.cov(residuals.T, aweights=tests.weights))
+            covariance = np.atleast_2d(
+                np.cov(residuals.values.T, aweights=tests.weights)
+            )
             size = len(test_index), self.n_samples
             zeros = np.zeros(len(columns))
             noise = request.rng.multivariate_normal(zeros, covariance, size)
         else:
-            noise = self._permute_residuals(residuals, request)
+            noise = self._permute_residuals(residuals.values, request)
         values = means[test_index][:, None] + noise
-        return values.transpose(2, 0, 1), Residuals(residuals, held_out, score)
+        return values.transpose(2, 0, 1), residuals
 
     def _permute_residuals(
         self, residuals: NDArray[np.float64], request: RedrawRequest
@@ -190,9 +191,8 @@ class Redraw:
             )
         codes, labels, first = rows.encode([column])
         flags = (codes[:, None] == np.arange(len(labels))).astype(np.float64)
-        means, learner = tests.nuisance(flags).predict_in_sample(request.other_features)
-        held_out, score = tests.held_out_residuals(
-            learner, flags, request.other_features
+        means, residuals = tests.in_sample_residuals(
+            tests.nuisance, flags, request.other_features
         )
         # Draws invert the distribution function. Predicted means may be negative, and
         # need not sum to one.
@@ -202,7 +202,7 @@ class Redraw:
         sampled = is_above.sum(axis=2).clip(max=len(labels) - 1)
         all_codes = np.concatenate([codes[test_index, None], sampled], axis=1)
         draws = Draws(rows.take(first).column(column), all_codes)
-        return Redrawn([draws], Residuals(flags - means, held_out, score))
+        return Redrawn([draws], residuals)
 
 
 def _has_levels(rows: Rows, j: int) -> bool:

@@ -88,8 +88,8 @@ class SplineBasis:
         numbers = self.moved_to_first_period(np.where(is_missing, first, x))
         clipped = numbers.clip(first, last)
         values = BSpline.design_matrix(clipped, self._knots, self.degree).toarray()
-        if self.extrapolation == "linear":
-            beyond = np.flatnonzero(numbers != clipped)
+        beyond = np.flatnonzero(numbers != clipped)
+        if self.extrapolation == "linear" and len(beyond):
             margin = WIDE_GAP * (last - first)
             numbers = numbers.clip(first - margin, last + margin)
             splines = BSpline(self._knots, np.eye(values.shape[1]), self.degree)
