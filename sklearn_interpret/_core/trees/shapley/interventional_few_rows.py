@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 from scipy.special import comb
 
 from sklearn_interpret._core.trees.shapley.subtrees import MAX_TABLE_CONDITIONS
@@ -339,13 +340,14 @@ class _Gains:
     def by_player(self) -> _Array:
         """Values by output and player: (k, n_players)."""
         gain, loss = self.gains
-        losses = np.bincount(self.leaf, loss, len(self.values))
-        values = [
-            _player_weights(self.gained, gain * value.take(self.leaf), self.n_players)
-            + _player_weights(self.lost, losses * value, self.n_players)
-            for value in self.values.T
-        ]
-        return np.array(values)
+        # Each leaf has a pair or more, and they follow the leaves.
+        starts = np.flatnonzero(np.diff(self.leaf, prepend=-1, append=-1))
+        losses = np.add.reduceat(loss, starts[:-1])
+        of_leaves = np.arange(len(starts))
+        values, n_players = self.values, self.n_players
+        totals = _player_totals(self.gained, gain, starts, values, n_players)
+        totals += _player_totals(self.lost, losses, of_leaves, values, n_players)
+        return totals
 
     def by_pair(self) -> _Array:
         """Interaction values by output and pair: (k, n_players, n_players)."""
@@ -365,11 +367,23 @@ class _Gains:
         return np.triu(values, 1)
 
 
-def _player_weights(sets: Sets, weights: _Array, n_players: int) -> _Array:
-    """Total weight of the sets (n_words, n) that each player is in."""
+def _player_totals(
+    sets: Sets,
+    weights: _Array,
+    starts: NDArray[np.intp],
+    values: _Array,
+    n_players: int,
+) -> _Array:
+    """Weights of the sets that each player is in, times values of their leaves.
+
+    Sets (n_words, n) and weights (n,) follow the leaves, from `starts` (m + 1,) on;
+    values are (m, k). Returns (k, n_players).
+    """
+    shape = 256, len(values)
     octets = _octets_of_players(sets, n_players)
-    sums = [np.bincount(octet, weights, 256) for octet in octets]
-    return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
+    # The outputs of a leaf are together: a sparse product adds all of them at once.
+    sums = [csc_array((weights, octet, starts), shape) @ values for octet in octets]
+    return np.concatenate([_MEMBERS.T @ each for each in sums])[:n_players].T
 
 
 def _octets_of_players(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:

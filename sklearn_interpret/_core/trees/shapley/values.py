@@ -432,8 +432,7 @@ def _tables_by_kind(
     tables_by_kind, scratch, numbers = [], Scratch(), leaf_tables.numbers
     for units, start in zip(units_by_kind, starts, strict=True):
         start = start.reshape(units.leaves.shape)
-        n_tables = max(units.leaves.shape[1], plan.ensemble.n_outputs)
-        n_tables *= len(terms(units.n_bits, order))
+        n_tables = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
         step = max(1, _NUMBERS_PER_BLOCK // (n_tables * 2**units.n_bits))
         kind_tables: list[UnitTables] = []
         for first in range(0, len(units), step):
@@ -488,11 +487,10 @@ def _unit_tables(
             # The first slots of a leaf, of the conditions above, belong to the first
             # columns, in this order; columns of later slots differ between units.
             if term[-1] < units.n_path:
-                index: Any = (slice(None), column_of[term])
+                of_leaves[:, leaf, column_of[term]] = gains
             else:
                 players = tuple(units.columns[:, leaf, slot] for slot in term)
-                index = (unit, column_of[players])
-            of_leaves[:, leaf][index] += gains
+                of_leaves[unit, leaf, column_of[players]] += gains
     # One product for all outputs: (n_units, k, n_leaves) by the leaves' gains.
     values = ensemble.value[units.leaves].swapaxes(1, 2)
     shape = len(units), ensemble.n_outputs, n_terms * 2**n_slots
@@ -510,7 +508,7 @@ def _add_gains_of_deep_leaves(
     totals: NDArray[np.float64],
 ) -> None:
     """Add gains of deep leaves, at the patterns that occur, to `totals` in place."""
-    keys, n_keys = plan.column_keys(units, order), plan.paths.n_players**order
+    keys = plan.column_keys(units, order)
     n_terms = len(terms(units.n_bits, order))
     for start in range(0, len(units), _DEEP_AT_ONCE):
         chunk = slice(start, start + _DEEP_AT_ONCE)
@@ -522,13 +520,11 @@ def _add_gains_of_deep_leaves(
         bounds = np.searchsorted(distinct.unit, np.arange(len(values) + 1))
         for leaf, position in enumerate(distinct.position):
             leaf_gains = gains[:, bounds[leaf] : bounds[leaf + 1]]
-            outputs = np.flatnonzero(values[leaf])
-            if not len(outputs):
-                continue
-            # All outputs at once, but for zeros at the ends: pure leaves have one.
-            first, stop = outputs[0], outputs[-1] + 1
-            of_first = slice(first * n_terms, (first + 1) * n_terms)
-            row_gains = leaf_gains.take(position - bounds[leaf], axis=1)
-            for key, gain in zip(keys[start + leaf, of_first], row_gains, strict=True):
-                of_term = totals[key : key + (stop - first - 1) * n_keys + 1 : n_keys]
-                of_term += values[leaf, first:stop, None] * gain
+            gains_of_rows = leaf_gains.take(position - bounds[leaf], axis=1)
+            for output in np.flatnonzero(values[leaf]):
+                row_gains = values[leaf, output] * gains_of_rows
+                of_output = slice(output * n_terms, (output + 1) * n_terms)
+                for key, gain in zip(
+                    keys[start + leaf, of_output], row_gains, strict=True
+                ):
+                    totals[key] += gain
