@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def attributions_as_columns(self: Any, X: Any) -> NDArray[np.float64]:
         The values of `explain`, the outputs of the first feature or group first.
     """
     values = self.explain(X).values
-    return values.reshape(len(values), -1)
+    return values.reshape(len(values), prod(values.shape[1:]))
 
 
 def attribution_names(self: Any, input_features: ArrayLike | None) -> list[str]:

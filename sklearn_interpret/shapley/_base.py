@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -36,7 +36,7 @@ from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.replacement.response_games import LINKS, CoalitionGame
 from sklearn_interpret._model.row_limit import rows_left
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows, rows_if_any
 from sklearn_interpret.exceptions import (
     CostlyInspectionWarning,
     SaturatedResponseWarning,
@@ -103,7 +103,7 @@ def interaction_values(self: Any, X: Any) -> NDArray[np.float64]:
         Symmetric in the players.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
-        pairs = self._pair_values(self._check_rows(X, reset=False))
+        pairs = self._pair_values(rows_if_any(self, X))
     check_no_overflow(pairs, "interaction values")
     return pairs[..., 0] if pairs.shape[-1] == 1 else pairs
 
@@ -113,6 +113,8 @@ class Attributor(ABC):
 
     It holds all random draws, and is sent to workers.
     """
+
+    n_known = 0  # coalitions that it counts, and that the model is not asked about
 
     def fewest_coalitions(self, n_players: int) -> int:
         """Fewest coalitions of a row from which it can attribute: all, if exact."""
@@ -156,6 +158,7 @@ class AllCoalitions(Attributor):
     """
 
     sampled = False
+    n_known = 2  # the empty and the grand one
 
     def n_coalitions(self, n_players: int) -> int:
         """Number of all coalitions."""
@@ -265,6 +268,7 @@ class BaseCoalitional(BaseAttribution):
     verbose: int | None = None
 
     _caches = (*BaseAttribution._caches, "_held_out_data")
+    _takes_no_rows = True
 
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
@@ -355,7 +359,7 @@ class BaseCoalitional(BaseAttribution):
             block_rows = min(block_rows, rows_per_task)
         tasks = [
             (attributor, self._game, rows.sliced(block))
-            for block in slices(rows.n_rows, block_rows)
+            for block in slices(max(rows.n_rows, 1), block_rows)
         ]
         n_saturated = 0
         for result, saturated in run(function, tasks, n_jobs=self.n_jobs):
@@ -370,20 +374,36 @@ class BaseCoalitional(BaseAttribution):
             return self._attributor
         n_left = int(min(self.max_rows, rows_left()))
         n_players, n_draws = len(self.features_), self._game.n_draws
-        fewest = self._attributor.fewest_coalitions(n_players)
-        fewest = min(fewest, self._attributor.n_asked(n_players))
-        # Each row is sent once as it is.
-        n_coalitions = (n_left // n_rows - 1) // n_draws
-        if n_coalitions < fewest:
-            needed = fewest * n_draws + 1
-            allowed = max(0, (n_left // n_rows - 1) // fewest)
-            raise ValueError(
-                f"max_rows={self.max_rows} allows {n_left // needed} of the "
-                f"{n_rows} rows to be explained, or all of them with {allowed} rows of "
-                f"the background (subsample): each takes {fewest} coalitions x "
-                f"{n_draws} rows at least, or fewer players by feature_groups."
+        attributor, n_known = self._attributor, self._attributor.n_known
+        fewest = attributor.fewest_coalitions(n_players) - n_known
+        fewest = min(fewest, attributor.n_asked(n_players))
+        needed = 1 + fewest * n_draws  # each row is sent once as it is
+        if n_left < n_rows * needed:
+            self._refuse_rows(n_rows, n_left, fewest)
+        if not n_draws or not n_rows:  # regressions send no other rows
+            return attributor
+        n_asked = (n_left // n_rows - 1) // n_draws
+        return attributor.within(n_asked + n_known, n_players)
+
+    def _refuse_rows(self, n_rows: int, n_left: int, fewest: int) -> NoReturn:
+        """Say what `max_rows` allows, and what is needed at least."""
+        n_draws = self._game.n_draws
+        n_possible = n_left // (1 + fewest * n_draws)
+        fewer_draws = (n_left // n_rows - 1) // fewest if fewest else 0
+        possible = []
+        if n_possible:
+            possible.append(f"{n_possible} of the {n_rows} rows to be explained")
+        if fewer_draws >= self._game.fewest_draws:
+            possible.append(
+                f"all with {fewer_draws} rows of the background (subsample)"
             )
-        return self._attributor.within(n_coalitions, n_players)
+        raise ValueError(
+            f"max_rows={self.max_rows} is less than {n_rows * (1 + fewest * n_draws)}: "
+            f"{n_rows} rows, each with at least {fewest} coalitions x {n_draws} rows "
+            "and one more. "
+            + (f"It allows {', or '.join(possible)}. " if possible else "")
+            + "Joining players (feature_groups) takes fewer."
+        )
 
     def _warn_of_errors(
         self, values: NDArray[np.float64], errors: NDArray[np.float64], tolerance: float
@@ -441,7 +461,7 @@ def _attribute_to_tolerance(
         number = int(_STAGE_GROWTH * number) + 1
     stages = [attributor.within(number, n_players) for number in (*numbers, most)]
     results = []
-    for block in slices(rows.n_rows, 1):
+    for block in slices(max(rows.n_rows, 1), 1):
         row_games = game.games_of_rows(rows.sliced(block))
         row_games.keep_values()
         for stage in stages:

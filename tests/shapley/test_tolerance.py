@@ -13,6 +13,7 @@ from sklearn_interpret._model.replacement import response_games
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance import SAGE
 from sklearn_interpret.shapley import (
+    BreakDown,
     ExactShapley,
     KernelSHAP,
     ShapleySampling,
@@ -114,6 +115,79 @@ def test_most_rows(kind, options, max_rows):
     assert_allclose(explanation.additivity_error(), 0, atol=1e-10)
     with pytest.raises(ValueError, match=r"allows \d+ of the 120 rows"):
         inspector.set_params(max_rows=2000).fit(X).explain(X)
+
+
+@pytest.mark.parametrize("kind", [KernelSHAP, ShapleySampling, ExactShapley, BreakDown])
+def test_fewest_rows(kind):
+    rows = X[:, :8]  # the model takes the sum of those that it has
+    inspector = kind(MODEL, **SETTINGS).fit(rows)
+    inspector.set_params(max_rows=1)
+    with pytest.raises(ValueError, match="max_rows=1 is less than") as refusal:
+        inspector.explain(rows[:5])
+    # Advice that cannot be followed is not given.
+    assert "allows" not in str(refusal.value)
+    needed = int(str(refusal.value).split(" is less than ")[1].split(":")[0])
+    for max_rows in (needed - 1, needed):
+        inspector.set_params(max_rows=max_rows)
+        Costly.n_rows = 0
+        if max_rows < needed:
+            with pytest.raises(ValueError, match="4 of the 5 rows to be explained, or"):
+                inspector.explain(rows[:5])
+            inspector.explain(rows[:4])
+        else:
+            inspector.explain(rows[:5])
+        assert Costly.n_rows <= max_rows
+
+
+@pytest.mark.parametrize("kind", [KernelSHAP, ShapleySampling, ExactShapley])
+def test_regressions_send_each_row_once(kind):
+    rows = X[:, :7]
+    inspector = kind(MODEL, dependence="regression", **SETTINGS).fit(rows)
+    plain = inspector.explain(rows[:3])
+    inspector.set_params(max_rows=3)
+    Costly.n_rows = 0
+    assert_array_equal(inspector.explain(rows[:3]).values, plain.values)
+    assert Costly.n_rows == 3
+    with pytest.raises(ValueError, match="allows 3 of the 4 rows"):
+        inspector.explain(rows[:4])
+
+
+def test_all_coalitions_if_the_rows_suffice():
+    groups = {"first": [0, 1, 2], "second": [3, 4, 5, 6, 7, 8]}
+    options = SETTINGS | {"feature_groups": groups}
+    exact = ShapleyValues(MODEL, **options).fit(X).explain(X[:3])
+    enough = 3 * (1 + 30 * 10)
+    for max_rows in (enough, enough - 1):
+        inspector = ShapleyValues(MODEL, max_rows=max_rows, **options).fit(X)
+        Costly.n_rows = 0
+        explanation = inspector.explain(X[:3])
+        assert Costly.n_rows <= max_rows
+        assert (explanation.standard_errors.max() == 0) == (max_rows == enough)
+        if max_rows == enough:
+            assert_array_equal(explanation.values, exact.values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (KernelSHAP, {"tolerance": 0.1}),
+        (KernelSHAP, {"dependence": "gaussian", "max_rows": 3000}),
+        (ShapleySampling, {}),
+        (ExactShapley, {"max_rows": 5000}),
+        (BreakDown, {}),
+        (ShapleyValues, {}),
+    ],
+)
+def test_no_rows(kind, options):
+    rows = X[:, :7]
+    inspector = kind(MODEL, **SETTINGS, **options).fit(rows)
+    one, Costly.n_rows = inspector.explain(rows[:1]), 0
+    nothing = inspector.explain(rows[:0])
+    assert nothing.values.shape == inspector.transform(rows[:0]).shape == (0, 7)
+    assert (nothing.standard_errors is None) == (one.standard_errors is None)
+    if hasattr(inspector, "interaction_values"):
+        assert inspector.interaction_values(rows[:0]).shape == (0, 7, 7)
+    assert Costly.n_rows == 0
 
 
 def test_most_rows_of_exact_values():

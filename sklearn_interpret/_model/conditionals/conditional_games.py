@@ -78,6 +78,7 @@ class ConditionalGame(ResponseGame):
     """
 
     _draws_name = "draws"
+    fewest_draws = FEWEST_DRAWS
 
     def __init__(
         self,

@@ -81,6 +81,7 @@ class ResponseGame(ABC):
     saturated: bool
     n_batches = 0
     omits_equal = True
+    fewest_draws = 1
     _draws_name = "rows of the background"
     _seconds_per_row = 0.0
     _calls_cost = False
