@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.games.coalitions import design_within, paired_design
+from sklearn_interpret._model import parallel
+from sklearn_interpret._model.conditionals import conditional_games
 from sklearn_interpret._model.replacement import response_games
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance import SAGE
@@ -18,6 +20,7 @@ from sklearn_interpret.shapley import (
     KernelSHAP,
     ShapleySampling,
     ShapleyValues,
+    _base,
 )
 
 X = np.random.default_rng(0).normal(size=(120, 12))
@@ -48,7 +51,8 @@ class Costly(RegressorMixin, BaseEstimator):
 def start(monkeypatch):
     Costly.n_rows, Costly.stops_at = 0, np.inf
     Costly.seconds = Costly.seconds_of_call = 0.0
-    monkeypatch.setattr(response_games, "perf_counter", lambda: Costly.time)
+    for module in (response_games, conditional_games, _base):
+        monkeypatch.setattr(module, "perf_counter", lambda: Costly.time)
 
 
 MODEL = FrozenEstimator(Costly())
@@ -141,8 +145,9 @@ def test_fewest_rows(kind):
 
 @pytest.mark.parametrize("kind", [KernelSHAP, ShapleySampling, ExactShapley])
 def test_regressions_send_each_row_once(kind):
-    rows = X[:, :7]
-    inspector = kind(MODEL, dependence="regression", **SETTINGS).fit(rows)
+    rows, groups = X[:, :7], {"first": [0, 1], "second": [2, 3, 4], "third": [5, 6]}
+    options = SETTINGS | {"feature_groups": groups}
+    inspector = kind(MODEL, dependence="regression", **options).fit(rows)
     plain = inspector.explain(rows[:3])
     inspector.set_params(max_rows=3)
     Costly.n_rows = 0
@@ -207,25 +212,99 @@ def test_rows_that_do_not_reach_the_tolerance():
     assert_allclose(stopped.values, everything.values)
 
 
-def test_interrupted_calls_keep_finished_rows():
-    inspector = KernelSHAP(MODEL, n_coalitions=40, **SETTINGS).fit(X)
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (KernelSHAP, {"n_coalitions": 40}),
+        (KernelSHAP, {"n_coalitions": 40, "tolerance": 1e-9}),
+        (ShapleySampling, {"n_permutations": 4}),
+        (BreakDown, {}),
+        (KernelSHAP, {"n_coalitions": 40, "dependence": "gaussian"}),
+    ],
+)
+@pytest.mark.parametrize("seconds", [0.025, 0.004])  # the background's take 0.04
+@pytest.mark.filterwarnings("ignore:(Allow more|Use fewer)")
+def test_interrupted_calls_keep_finished_rows(kind, options, seconds):
+    inspector = kind(MODEL, **options, **SETTINGS).fit(X)
     complete = inspector.explain(X[:5])
-    Costly.seconds = 0.025  # ten for each row: too slow for several at once
+    Costly.seconds = seconds  # more than a second for each row
     inspector.fit(X)
-    Costly.n_rows, Costly.stops_at, Costly.seconds = 0, 900, 0.0
+    Costly.n_rows = 0
+    inspector.explain(X[:3])
+    Costly.n_rows, Costly.stops_at = 0, Costly.n_rows - 1
     with pytest.warns(CostlyInspectionWarning, match="explanation has 2 of 5 rows"):
         partial = inspector.explain(X[:5])
     assert partial.partial
     assert not complete.partial
-    assert_array_equal(partial.values, complete.values[:2])
+    assert_allclose(partial.values, complete.values[:2], atol=1e-12)
     assert_array_equal(partial.data, X[:2])
-    Costly.n_rows, Costly.stops_at = 0, 100
+    Costly.n_rows = 0
+    with (
+        pytest.warns(CostlyInspectionWarning, match="2 of 5"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        inspector.transform(X[:5])
+    Costly.n_rows, Costly.stops_at = 0, 10
     with pytest.raises(KeyboardInterrupt):
         inspector.explain(X[:5])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CostlyInspectionWarning)
-        with pytest.raises(KeyboardInterrupt):
-            _ = inspector.feature_importances_
+    with pytest.raises(KeyboardInterrupt):
+        _ = inspector.feature_importances_
+
+
+def test_partial_is_seen():
+    pytest.importorskip("pandas")
+    inspector = KernelSHAP(MODEL, n_coalitions=40, **SETTINGS)
+    Costly.seconds = 0.025
+    inspector.fit(X)
+    complete = inspector.explain(X[:2])
+    Costly.n_rows, Costly.stops_at = 0, 500
+    with pytest.warns(CostlyInspectionWarning, match="1 of 5 rows"):
+        partial = inspector.explain(X[:5])
+    assert repr(partial).startswith("Explanation(n_rows=1, n_features=12, partial=True")
+    assert "partial, as the call was interrupted" in partial._repr_html_()
+    assert partial.to_frame().attrs == {"partial": True}
+    assert "partial" not in repr(complete) + complete._repr_html_()
+    assert not complete.to_frame().attrs
+    assert partial.concatenate([complete, partial]).partial
+
+
+def test_quick_models_have_few_blocks(monkeypatch):
+    blocks = []
+    games = response_games.CoalitionGame.games_of_rows
+
+    def games_of_rows(game, rows):
+        blocks.append(rows.n_rows)
+        return games(game, rows)
+
+    monkeypatch.setattr(response_games.CoalitionGame, "games_of_rows", games_of_rows)
+    inspector = KernelSHAP(MODEL, n_coalitions=40, **SETTINGS).fit(X)
+    inspector.explain(X)
+    assert blocks == [len(X)]
+    # The first call, of few rows, takes long; others do not.
+    Costly.seconds_of_call = 0.04
+    inspector.fit(X)
+    Costly.seconds_of_call = 0.0
+    blocks.clear()
+    inspector.explain(X)
+    assert len(blocks) == 2
+    assert blocks[0] < 10
+
+
+@pytest.mark.filterwarnings("ignore:`sklearn.utils.parallel.delayed`")
+def test_workers_keep_finished_tasks(monkeypatch):
+    def interrupted(*args, **options):
+        def results(calls):
+            for call in list(calls)[:2]:
+                yield call[0](*call[1])
+            raise KeyboardInterrupt
+
+        return results
+
+    monkeypatch.setattr(parallel, "Parallel", interrupted)
+    results = parallel.run(pow, [(2, 2), (3, 2), (4, 2)], n_jobs=2)
+    assert [next(results), next(results)] == [4, 9]
+    with pytest.raises(KeyboardInterrupt):
+        next(results)
 
 
 def test_time_is_announced():
