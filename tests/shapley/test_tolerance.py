@@ -337,7 +337,11 @@ def test_sage(max_rows):
     loose = SAGE(MODEL, tolerance=0.5, **SETTINGS).fit(X, y)
     assert loose.n_permutations_ <= plain.n_permutations_
     Costly.n_rows = 0
-    limited = SAGE(MODEL, tolerance=0.001, max_rows=max_rows, **SETTINGS).fit(X, y)
+    limited = SAGE(MODEL, tolerance=0.001, max_rows=max_rows, **SETTINGS)
+    with pytest.warns(
+        CostlyInspectionWarning, match="have not reached tolerance=0.001"
+    ):
+        limited.fit(X, y)
     assert 0.7 * max_rows < Costly.n_rows <= max_rows
     assert limited.method_ == "sampling"
     with pytest.raises(ValueError, match=r"max_rows=5000 .* \d+ of the 120 rows"):
