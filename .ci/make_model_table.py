@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sklearn.ensemble import IsolationForest
 from sklearn.linear_model._base import LinearClassifierMixin, LinearModel
 from sklearn.utils import all_estimators
 
@@ -67,7 +68,13 @@ def kinds() -> list[Kind]:
             "sums of trees",
             "effects, interactions, Shapley values, permutation importance of all "
             "pairs, counterfactuals, adversarial examples, paths",
-            tree_response._READERS,
+            [cls for cls in tree_response._READERS if cls is not IsolationForest],
+        ),
+        Kind(
+            "mean path lengths of trees",
+            "TreeSHAP, TreePathContributions, and with "
+            'response_method="score_samples" effects and interactions',
+            [IsolationForest],
         ),
         Kind(
             "linear functions",

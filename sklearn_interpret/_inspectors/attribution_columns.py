@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,11 @@ def attributions_as_columns(self: Any, X: Any) -> NDArray[np.float64]:
     ndarray of shape (n_samples, n_attributed x n_outputs)
         The values of `explain`, the outputs of the first feature or group first.
     """
-    values = self.explain(X).values
-    return values.reshape(len(values), -1)
+    explanation = self.explain(X)
+    if getattr(explanation, "partial", False):  # there is a line for each row, or none
+        raise KeyboardInterrupt
+    values = explanation.values
+    return values.reshape(len(values), prod(values.shape[1:]))
 
 
 def attribution_names(self: Any, input_features: ArrayLike | None) -> list[str]:

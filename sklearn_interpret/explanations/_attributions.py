@@ -224,7 +224,7 @@ class Explanation(BaseExplanation):
             raise ValueError("explanations is empty: there is nothing to join.")
         members = list(filter(len, explanations)) or explanations[:1]
         first = members[0]
-        joined_fields: dict[str, Any] = {}
+        joined_fields: dict[str, Any] = {"partial": any(m.partial for m in members)}
         for member in members:
             for name in ("feature_names", "output_names", "groups"):
                 names, expected = getattr(member, name), getattr(first, name)
@@ -324,7 +324,7 @@ class Explanation(BaseExplanation):
             for entry in taken
         ]
         names = ["base_values", "predictions", "output_names", "response_name"]
-        names += ["target_name", "approximation", "value_name"]
+        names += ["target_name", "approximation", "value_name", "partial"]
         if errors is not None:
             errors = append_group_sums(errors, entries)[:, positions]
         return Explanation(
@@ -344,14 +344,17 @@ class Explanation(BaseExplanation):
         pandas.DataFrame of shape (n_rows, n_features x n_outputs)
             One column per feature, or per feature and output with a two-level header
             if there are several outputs. The index is that of `data`, if `data` is a
-            pandas object.
+            pandas object. ``attrs["partial"]`` is true if the call was interrupted.
 
         Raises
         ------
         ImportError
             If pandas is not installed.
         """
-        return self._frame_of_values(self.feature_names, "feature")
+        frame = self._frame_of_values(self.feature_names, "feature")
+        if self.partial:
+            frame.attrs["partial"] = True
+        return frame
 
     def _units(self) -> dict[str, str | None]:
         return {self._value_column: self.response_name}
@@ -443,7 +446,8 @@ class Explanation(BaseExplanation):
         return np.argsort(-means, kind="stable"), means
 
     def _size(self) -> str:
-        return sizes_text(self.values.shape, "n_rows", "n_features", "n_outputs")
+        text = sizes_text(self.values.shape, "n_rows", "n_features", "n_outputs")
+        return f"{text}, partial=True" if self.partial else text
 
     def _summary(self) -> list[str]:
         order, means = self._by_strength()
@@ -473,6 +477,8 @@ class Explanation(BaseExplanation):
             f"{n_rows} rows, {n_features} features, {n_outputs} outputs; the first "
             "rows and outputs, and the features of the largest mean absolute value"
         )
+        if self.partial:
+            caption = f"partial, as the call was interrupted: {caption}"
         if self.groups is None or not self.values.size:
             return caption
         return f"{caption}; {self._group_ranking()}"

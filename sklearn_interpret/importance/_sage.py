@@ -482,6 +482,11 @@ class SAGE(BaseImportance):
             is_first = not gains.size
             n_new_pairs = self._affordable_pairs(game, n_rows, n_new_pairs, is_first)
             if not n_new_pairs:
+                warn(
+                    f"Allow more rows (max_rows={self.max_rows}): standard errors have "
+                    f"not reached tolerance={self.tolerance:g}.",
+                    CostlyInspectionWarning,
+                )
                 break
             game.announce(n_rows, 2 * n_new_pairs * (n_players - 1))
             orders = hierarchy.draw_orders(n_rows * n_new_pairs, rng)

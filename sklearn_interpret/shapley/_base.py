@@ -10,8 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import repeat
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -32,11 +34,11 @@ from sklearn_interpret._inspectors.dependence import conditional_game, join_batc
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
-from sklearn_interpret._model.progress import shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.replacement.response_games import LINKS, CoalitionGame
 from sklearn_interpret._model.row_limit import rows_left
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows, rows_if_any
 from sklearn_interpret.exceptions import (
     CostlyInspectionWarning,
     SaturatedResponseWarning,
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
 # some overhead.
 _TASKS_PER_WORKER = 4
 # Seconds that a block of rows takes, whose results are kept if the call is interrupted.
+# Several workers build anew for each what the blocks of one process share: only slow
+# models have more blocks there than `_TASKS_PER_WORKER`.
 _BLOCK_SECONDS = 1.0
 # Coalitions of a stage relative to the stage before. Chosen by hand: more stages stop
 # nearer to the tolerance, but fit more surrogates.
@@ -103,7 +107,7 @@ def interaction_values(self: Any, X: Any) -> NDArray[np.float64]:
         Symmetric in the players.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
-        pairs = self._pair_values(self._check_rows(X, reset=False))
+        pairs = self._pair_values(rows_if_any(self, X))
     check_no_overflow(pairs, "interaction values")
     return pairs[..., 0] if pairs.shape[-1] == 1 else pairs
 
@@ -113,6 +117,8 @@ class Attributor(ABC):
 
     It holds all random draws, and is sent to workers.
     """
+
+    n_known = 0  # coalitions that it counts, and that the model is not asked about
 
     def fewest_coalitions(self, n_players: int) -> int:
         """Fewest coalitions of a row from which it can attribute: all, if exact."""
@@ -156,6 +162,7 @@ class AllCoalitions(Attributor):
     """
 
     sampled = False
+    n_known = 2  # the empty and the grand one
 
     def n_coalitions(self, n_players: int) -> int:
         """Number of all coalitions."""
@@ -265,6 +272,7 @@ class BaseCoalitional(BaseAttribution):
     verbose: int | None = None
 
     _caches = (*BaseAttribution._caches, "_held_out_data")
+    _takes_no_rows = True
 
     _parameter_constraints = {
         **BaseAttribution._parameter_constraints,
@@ -315,7 +323,7 @@ class BaseCoalitional(BaseAttribution):
         tolerance = getattr(self, "tolerance", None)
         if tolerance is not None:
             attribute = partial(_attribute_to_tolerance, tolerance)
-        blocks = finished_of(self._run_by_block(attribute, rows))
+        blocks = finished_of(self._run_by_block(attribute, rows, tolerance))
         values, predictions, fields_by_block = zip(*blocks, strict=True)
         joined_fields = {
             name: np.concatenate([fields[name] for fields in fields_by_block])
@@ -335,8 +343,13 @@ class BaseCoalitional(BaseAttribution):
         pairs = np.concatenate(list(self._run_by_block(_pair_values_of_block, rows)))
         return pairs[..., : self._game.n_outputs]
 
-    def _run_by_block(self, function: Callable[..., Any], rows: Rows) -> Iterator[Any]:
-        """Results of ``function(attributor, game, block)`` for blocks of the rows."""
+    def _run_by_block(
+        self, function: Callable[..., Any], rows: Rows, tolerance: float | None = None
+    ) -> Iterator[Any]:
+        """Results of ``function(attributor, game, block)`` for blocks of the rows.
+
+        With a tolerance, the function gets attributors of more and more coalitions.
+        """
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
         attributor = self._affordable_attributor(rows.n_rows)
         n_coalitions = attributor.n_asked(n_players)
@@ -345,24 +358,36 @@ class BaseCoalitional(BaseAttribution):
         # two copies, as doubles.
         coalition_bytes = n_players + 3 * 8 * n_outputs
         row_bytes = attributor.n_coalitions(n_players) * coalition_bytes
-        # Rows of a block are finished together.
-        seconds = self._game.seconds(1, n_coalitions)
-        in_time = _BLOCK_SECONDS / max(seconds, 1e-9)
-        block_rows = max(1, min(rows_in_memory(row_bytes), int(in_time)))
-        n_workers = effective_n_jobs(self.n_jobs)
-        if n_workers > 1:
-            rows_per_task = -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers))
-            block_rows = min(block_rows, rows_per_task)
-        tasks = [
-            (attributor, self._game, rows.sliced(block))
-            for block in slices(rows.n_rows, block_rows)
-        ]
+        task = attributor if tolerance is None else _stages_of(attributor, n_players)
+        evaluate = partial(function, task, self._game)
         n_saturated = 0
-        for result, saturated in run(function, tasks, n_jobs=self.n_jobs):
+        for result, saturated in self._results(evaluate, rows, row_bytes, n_coalitions):
             n_saturated += saturated.sum()
             yield result
         if n_saturated:
             _warn_saturated(f"{n_saturated} of {rows.n_rows} rows")
+
+    def _results(
+        self,
+        evaluate: Callable[[Rows], Any],
+        rows: Rows,
+        row_bytes: int,
+        n_coalitions: int,
+    ) -> Iterator[Any]:
+        """Results of blocks, whose rows are finished together, in about a second."""
+        n_rows, n_workers = max(rows.n_rows, 1), effective_n_jobs(self.n_jobs)
+        most_rows = rows_in_memory(row_bytes)
+        if n_workers == 1:
+            seconds = self._game.most_seconds(n_coalitions)
+            blocks = _blocks_in_time(n_rows, most_rows, seconds)
+            results = _one_for_each_row(evaluate, rows, blocks)
+            yield from filter(None, with_progress(results, n_rows))
+            return
+        rows_per_task = -(-n_rows // (_TASKS_PER_WORKER * n_workers))
+        in_time = int(_BLOCK_SECONDS / max(self._game.seconds(1, n_coalitions), 1e-9))
+        block_rows = max(1, min(most_rows, rows_per_task, in_time))
+        tasks = [(rows.sliced(block),) for block in slices(n_rows, block_rows)]
+        yield from run(evaluate, tasks, n_jobs=self.n_jobs)
 
     def _affordable_attributor(self, n_rows: int) -> Attributor:
         """The attributor, with fewer coalitions of each row if `max_rows` is less."""
@@ -370,20 +395,36 @@ class BaseCoalitional(BaseAttribution):
             return self._attributor
         n_left = int(min(self.max_rows, rows_left()))
         n_players, n_draws = len(self.features_), self._game.n_draws
-        fewest = self._attributor.fewest_coalitions(n_players)
-        fewest = min(fewest, self._attributor.n_asked(n_players))
-        # Each row is sent once as it is.
-        n_coalitions = (n_left // n_rows - 1) // n_draws
-        if n_coalitions < fewest:
-            needed = fewest * n_draws + 1
-            allowed = max(0, (n_left // n_rows - 1) // fewest)
-            raise ValueError(
-                f"max_rows={self.max_rows} allows {n_left // needed} of the "
-                f"{n_rows} rows to be explained, or all of them with {allowed} rows of "
-                f"the background (subsample): each takes {fewest} coalitions x "
-                f"{n_draws} rows at least, or fewer players by feature_groups."
+        attributor, n_known = self._attributor, self._attributor.n_known
+        fewest = attributor.fewest_coalitions(n_players) - n_known
+        fewest = min(fewest, attributor.n_asked(n_players))
+        needed = 1 + fewest * n_draws  # each row is sent once as it is
+        if n_left < n_rows * needed:
+            self._refuse_rows(n_rows, n_left, fewest)
+        if not n_draws or not n_rows:  # regressions send no other rows
+            return attributor
+        n_asked = (n_left // n_rows - 1) // n_draws
+        return attributor.within(n_asked + n_known, n_players)
+
+    def _refuse_rows(self, n_rows: int, n_left: int, fewest: int) -> NoReturn:
+        """Say what `max_rows` allows, and what is needed at least."""
+        n_draws = self._game.n_draws
+        n_possible = n_left // (1 + fewest * n_draws)
+        fewer_draws = (n_left // n_rows - 1) // fewest if fewest else 0
+        possible = []
+        if n_possible:
+            possible.append(f"{n_possible} of the {n_rows} rows to be explained")
+        if fewer_draws >= self._game.fewest_draws:
+            possible.append(
+                f"all with {fewer_draws} rows of the background (subsample)"
             )
-        return self._attributor.within(n_coalitions, n_players)
+        raise ValueError(
+            f"max_rows={self.max_rows} is less than {n_rows * (1 + fewest * n_draws)}: "
+            f"{n_rows} rows, each with at least {fewest} coalitions x {n_draws} rows "
+            "and one more. "
+            + (f"It allows {', or '.join(possible)}. " if possible else "")
+            + "Joining players (feature_groups) takes fewer."
+        )
 
     def _warn_of_errors(
         self, values: NDArray[np.float64], errors: NDArray[np.float64], tolerance: float
@@ -429,19 +470,45 @@ def finished_of(blocks: Iterator[Any]) -> list[Any]:
     return finished
 
 
-def _attribute_to_tolerance(
-    tolerance: float, attributor: Attributor, game: ResponseGame, rows: Rows
-) -> tuple[Any, NDArray[np.bool_]]:
-    """As `_attribute_block`, each row from as few coalitions as its errors allow."""
-    n_players = len(game.players)
+def _blocks_in_time(n_rows: int, most_rows: int, seconds: float) -> Iterator[slice]:
+    """Blocks that take about a second each, by the time of the one before.
+
+    `seconds` is the time of a row for the first.
+    """
+    stop = 0
+    while stop < n_rows:
+        in_time = int(_BLOCK_SECONDS / max(seconds, 1e-9))
+        start, stop = stop, min(n_rows, stop + max(1, min(most_rows, in_time)))
+        began = perf_counter()
+        yield slice(start, stop)
+        seconds = (perf_counter() - began) / (stop - start)
+
+
+def _one_for_each_row(
+    evaluate: Callable[[Rows], Any], rows: Rows, blocks: Iterator[slice]
+) -> Iterator[Any]:
+    """Results of blocks, each followed by None for its other rows: progress by row."""
+    for block in blocks:
+        yield evaluate(rows.sliced(block))
+        yield from repeat(None, block.stop - block.start - 1)
+
+
+def _stages_of(attributor: Attributor, n_players: int) -> list[Attributor]:
+    """The same attributor of more and more of its coalitions."""
     most = attributor.n_coalitions_in_all(n_players)
     number, numbers = attributor.fewest_coalitions(n_players), []
     while number < most:
         numbers.append(number)
         number = int(_STAGE_GROWTH * number) + 1
-    stages = [attributor.within(number, n_players) for number in (*numbers, most)]
+    return [attributor.within(number, n_players) for number in (*numbers, most)]
+
+
+def _attribute_to_tolerance(
+    tolerance: float, stages: list[Attributor], game: ResponseGame, rows: Rows
+) -> tuple[Any, NDArray[np.bool_]]:
+    """As `_attribute_block`, each row from as few coalitions as its errors allow."""
     results = []
-    for block in slices(rows.n_rows, 1):
+    for block in slices(max(rows.n_rows, 1), 1):
         row_games = game.games_of_rows(rows.sliced(block))
         row_games.keep_values()
         for stage in stages:

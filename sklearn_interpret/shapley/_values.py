@@ -77,7 +77,8 @@ class ShapleyValues(BaseAttribution):
         :class:`ExactShapley`, "kernel" :class:`KernelSHAP`, "permutation"
         :class:`ShapleySampling`. "auto" takes the first of these that can explain the
         response exactly, and else "kernel", or "permutation" with `within_groups` or
-        a `causal_order`.
+        a `causal_order`. With `max_rows` it takes "kernel" instead of "exact", whose
+        values are the same if the rows suffice for all coalitions.
     budget : int or None, default=None
         Largest number of coalitions that are evaluated for each row. "auto" takes
         "exact" if there are no more, "kernel" evaluates this number, and "permutation"
@@ -266,7 +267,8 @@ class ShapleyValues(BaseAttribution):
         if hierarchy is not None:
             n_coalitions = hierarchy.n_coalitions
         budget = _BUDGET if self.budget is None else self.budget
-        if n_coalitions <= min(budget, 2**MOST_PLAYERS):
+        is_adjustable = self.max_rows is not None and hierarchy is None
+        if n_coalitions <= min(budget, 2**MOST_PLAYERS) and not is_adjustable:
             return "exact"
         return "kernel" if hierarchy is None else "permutation"
 
@@ -315,6 +317,10 @@ class ShapleyValues(BaseAttribution):
                 inspector.set_params(**{name: getattr(self, name)})
 
     @property
+    def _takes_no_rows(self) -> bool:
+        return getattr(self.inspector_, "_takes_no_rows", False)
+
+    @property
     def dependence_error_(self) -> float:
         """Mean squared error of conditional means at rows that they were not fitted to.
 
@@ -331,7 +337,7 @@ class ShapleyValues(BaseAttribution):
         if self.budget is None:
             return {}
         if self.algorithm_ == "kernel":
-            return {"n_coalitions": self.budget}
+            return {"n_coalitions": max(self.budget, 4)}  # as it takes
         if self.algorithm_ == "permutation":
             # All coalitions of a permutation but the empty and the grand one.
             n_coalitions = max(len(self.features_) - 1, 1)

@@ -173,3 +173,15 @@ def test_other_rows():
     model = FrozenEstimator(RandomForestClassifier(5, **SEED).fit(X, y))
     with pytest.raises(ValueError, match="the rows that the frozen model"):
         PermutationImportance(model, method="oob").fit(X[:50], y[:50])
+
+
+def test_several_targets():
+    X, y = load_diabetes(return_X_y=True)
+    y = np.c_[y > 100, y > 200]
+    model = RandomForestClassifier(5, random_state=0)
+    with pytest.raises(ValueError, match="takes classifiers of one target, and y has"):
+        PermutationImportance(model, method="oob").fit(X, y)
+    inspector = PermutationImportance(
+        RandomForestRegressor(5, random_state=0), method="oob", random_state=0
+    ).fit(X, y)
+    assert len(inspector.importances_mean_) == X.shape[1]

@@ -9,14 +9,18 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.games.coalitions import design_within, paired_design
+from sklearn_interpret._model import parallel
+from sklearn_interpret._model.conditionals import conditional_games
 from sklearn_interpret._model.replacement import response_games
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance import SAGE
 from sklearn_interpret.shapley import (
+    BreakDown,
     ExactShapley,
     KernelSHAP,
     ShapleySampling,
     ShapleyValues,
+    _base,
 )
 
 X = np.random.default_rng(0).normal(size=(120, 12))
@@ -47,7 +51,8 @@ class Costly(RegressorMixin, BaseEstimator):
 def start(monkeypatch):
     Costly.n_rows, Costly.stops_at = 0, np.inf
     Costly.seconds = Costly.seconds_of_call = 0.0
-    monkeypatch.setattr(response_games, "perf_counter", lambda: Costly.time)
+    for module in (response_games, conditional_games, _base):
+        monkeypatch.setattr(module, "perf_counter", lambda: Costly.time)
 
 
 MODEL = FrozenEstimator(Costly())
@@ -116,6 +121,80 @@ def test_most_rows(kind, options, max_rows):
         inspector.set_params(max_rows=2000).fit(X).explain(X)
 
 
+@pytest.mark.parametrize("kind", [KernelSHAP, ShapleySampling, ExactShapley, BreakDown])
+def test_fewest_rows(kind):
+    rows = X[:, :8]  # the model takes the sum of those that it has
+    inspector = kind(MODEL, **SETTINGS).fit(rows)
+    inspector.set_params(max_rows=1)
+    with pytest.raises(ValueError, match="max_rows=1 is less than") as refusal:
+        inspector.explain(rows[:5])
+    # Advice that cannot be followed is not given.
+    assert "allows" not in str(refusal.value)
+    needed = int(str(refusal.value).split(" is less than ")[1].split(":")[0])
+    for max_rows in (needed - 1, needed):
+        inspector.set_params(max_rows=max_rows)
+        Costly.n_rows = 0
+        if max_rows < needed:
+            with pytest.raises(ValueError, match="4 of the 5 rows to be explained, or"):
+                inspector.explain(rows[:5])
+            inspector.explain(rows[:4])
+        else:
+            inspector.explain(rows[:5])
+        assert Costly.n_rows <= max_rows
+
+
+@pytest.mark.parametrize("kind", [KernelSHAP, ShapleySampling, ExactShapley])
+def test_regressions_send_each_row_once(kind):
+    rows, groups = X[:, :7], {"first": [0, 1], "second": [2, 3, 4], "third": [5, 6]}
+    options = SETTINGS | {"feature_groups": groups}
+    inspector = kind(MODEL, dependence="regression", **options).fit(rows)
+    plain = inspector.explain(rows[:3])
+    inspector.set_params(max_rows=3)
+    Costly.n_rows = 0
+    assert_array_equal(inspector.explain(rows[:3]).values, plain.values)
+    assert Costly.n_rows == 3
+    with pytest.raises(ValueError, match="allows 3 of the 4 rows"):
+        inspector.explain(rows[:4])
+
+
+def test_all_coalitions_if_the_rows_suffice():
+    groups = {"first": [0, 1, 2], "second": [3, 4, 5, 6, 7, 8]}
+    options = SETTINGS | {"feature_groups": groups}
+    exact = ShapleyValues(MODEL, **options).fit(X).explain(X[:3])
+    enough = 3 * (1 + 30 * 10)
+    for max_rows in (enough, enough - 1):
+        inspector = ShapleyValues(MODEL, max_rows=max_rows, **options).fit(X)
+        Costly.n_rows = 0
+        explanation = inspector.explain(X[:3])
+        assert Costly.n_rows <= max_rows
+        assert (explanation.standard_errors.max() == 0) == (max_rows == enough)
+        if max_rows == enough:
+            assert_array_equal(explanation.values, exact.values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (KernelSHAP, {"tolerance": 0.1}),
+        (KernelSHAP, {"dependence": "gaussian", "max_rows": 3000}),
+        (ShapleySampling, {}),
+        (ExactShapley, {"max_rows": 5000}),
+        (BreakDown, {}),
+        (ShapleyValues, {}),
+    ],
+)
+def test_no_rows(kind, options):
+    rows = X[:, :7]
+    inspector = kind(MODEL, **SETTINGS, **options).fit(rows)
+    one, Costly.n_rows = inspector.explain(rows[:1]), 0
+    nothing = inspector.explain(rows[:0])
+    assert nothing.values.shape == inspector.transform(rows[:0]).shape == (0, 7)
+    assert (nothing.standard_errors is None) == (one.standard_errors is None)
+    if hasattr(inspector, "interaction_values"):
+        assert inspector.interaction_values(rows[:0]).shape == (0, 7, 7)
+    assert Costly.n_rows == 0
+
+
 def test_most_rows_of_exact_values():
     inspector = ExactShapley(MODEL, max_rows=50_000, **SETTINGS).fit(X)
     with pytest.raises(ValueError, match=r"allows 1 of the 3 rows"):
@@ -133,25 +212,99 @@ def test_rows_that_do_not_reach_the_tolerance():
     assert_allclose(stopped.values, everything.values)
 
 
-def test_interrupted_calls_keep_finished_rows():
-    inspector = KernelSHAP(MODEL, n_coalitions=40, **SETTINGS).fit(X)
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (KernelSHAP, {"n_coalitions": 40}),
+        (KernelSHAP, {"n_coalitions": 40, "tolerance": 1e-9}),
+        (ShapleySampling, {"n_permutations": 4}),
+        (BreakDown, {}),
+        (KernelSHAP, {"n_coalitions": 40, "dependence": "gaussian"}),
+    ],
+)
+@pytest.mark.parametrize("seconds", [0.025, 0.004])  # the background's take 0.04
+@pytest.mark.filterwarnings("ignore:(Allow more|Use fewer)")
+def test_interrupted_calls_keep_finished_rows(kind, options, seconds):
+    inspector = kind(MODEL, **options, **SETTINGS).fit(X)
     complete = inspector.explain(X[:5])
-    Costly.seconds = 0.025  # ten for each row: too slow for several at once
+    Costly.seconds = seconds  # more than a second for each row
     inspector.fit(X)
-    Costly.n_rows, Costly.stops_at, Costly.seconds = 0, 900, 0.0
+    Costly.n_rows = 0
+    inspector.explain(X[:3])
+    Costly.n_rows, Costly.stops_at = 0, Costly.n_rows - 1
     with pytest.warns(CostlyInspectionWarning, match="explanation has 2 of 5 rows"):
         partial = inspector.explain(X[:5])
     assert partial.partial
     assert not complete.partial
-    assert_array_equal(partial.values, complete.values[:2])
+    assert_allclose(partial.values, complete.values[:2], atol=1e-12)
     assert_array_equal(partial.data, X[:2])
-    Costly.n_rows, Costly.stops_at = 0, 100
+    Costly.n_rows = 0
+    with (
+        pytest.warns(CostlyInspectionWarning, match="2 of 5"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        inspector.transform(X[:5])
+    Costly.n_rows, Costly.stops_at = 0, 10
     with pytest.raises(KeyboardInterrupt):
         inspector.explain(X[:5])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CostlyInspectionWarning)
-        with pytest.raises(KeyboardInterrupt):
-            _ = inspector.feature_importances_
+    with pytest.raises(KeyboardInterrupt):
+        _ = inspector.feature_importances_
+
+
+def test_partial_is_seen():
+    pytest.importorskip("pandas")
+    inspector = KernelSHAP(MODEL, n_coalitions=40, **SETTINGS)
+    Costly.seconds = 0.025
+    inspector.fit(X)
+    complete = inspector.explain(X[:2])
+    Costly.n_rows, Costly.stops_at = 0, 500
+    with pytest.warns(CostlyInspectionWarning, match="1 of 5 rows"):
+        partial = inspector.explain(X[:5])
+    assert repr(partial).startswith("Explanation(n_rows=1, n_features=12, partial=True")
+    assert "partial, as the call was interrupted" in partial._repr_html_()
+    assert partial.to_frame().attrs == {"partial": True}
+    assert "partial" not in repr(complete) + complete._repr_html_()
+    assert not complete.to_frame().attrs
+    assert partial.concatenate([complete, partial]).partial
+
+
+def test_quick_models_have_few_blocks(monkeypatch):
+    blocks = []
+    games = response_games.CoalitionGame.games_of_rows
+
+    def games_of_rows(game, rows):
+        blocks.append(rows.n_rows)
+        return games(game, rows)
+
+    monkeypatch.setattr(response_games.CoalitionGame, "games_of_rows", games_of_rows)
+    inspector = KernelSHAP(MODEL, n_coalitions=40, **SETTINGS).fit(X)
+    inspector.explain(X)
+    assert blocks == [len(X)]
+    # The first call, of few rows, takes long; others do not.
+    Costly.seconds_of_call = 0.04
+    inspector.fit(X)
+    Costly.seconds_of_call = 0.0
+    blocks.clear()
+    inspector.explain(X)
+    assert len(blocks) == 2
+    assert blocks[0] < 10
+
+
+@pytest.mark.filterwarnings("ignore:`sklearn.utils.parallel.delayed`")
+def test_workers_keep_finished_tasks(monkeypatch):
+    def interrupted(*args, **options):
+        def results(calls):
+            for call in list(calls)[:2]:
+                yield call[0](*call[1])
+            raise KeyboardInterrupt
+
+        return results
+
+    monkeypatch.setattr(parallel, "Parallel", interrupted)
+    results = parallel.run(pow, [(2, 2), (3, 2), (4, 2)], n_jobs=2)
+    assert [next(results), next(results)] == [4, 9]
+    with pytest.raises(KeyboardInterrupt):
+        next(results)
 
 
 def test_time_is_announced():
@@ -184,7 +337,11 @@ def test_sage(max_rows):
     loose = SAGE(MODEL, tolerance=0.5, **SETTINGS).fit(X, y)
     assert loose.n_permutations_ <= plain.n_permutations_
     Costly.n_rows = 0
-    limited = SAGE(MODEL, tolerance=0.001, max_rows=max_rows, **SETTINGS).fit(X, y)
+    limited = SAGE(MODEL, tolerance=0.001, max_rows=max_rows, **SETTINGS)
+    with pytest.warns(
+        CostlyInspectionWarning, match="have not reached tolerance=0.001"
+    ):
+        limited.fit(X, y)
     assert 0.7 * max_rows < Costly.n_rows <= max_rows
     assert limited.method_ == "sampling"
     with pytest.raises(ValueError, match=r"max_rows=5000 .* \d+ of the 120 rows"):

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret.exceptions import UnreadableModelError
-from sklearn_interpret.importance import SAGE, PermutationImportance
+from sklearn_interpret.importance import SAGE, PermutationImportance, PermutationTest
 from sklearn_interpret.influence import PredictionWeights
 from sklearn_interpret.report import InspectionReport
 from sklearn_interpret.survival import SurvivalModel
@@ -72,7 +72,7 @@ def test_results_or_a_reason(inspector_class, name, frozen, table):
     )
 
 
-@pytest.mark.parametrize("inspector_class", [SAGE, PredictionWeights])
+@pytest.mark.parametrize("inspector_class", [SAGE, PredictionWeights, PermutationTest])
 def test_survival_targets_are_no_numbers(inspector_class, table):
     with pytest.raises(TypeError, match=OF_NUMBERS):
         inspector_class(MODELS["cox"]).fit(*table)

@@ -64,13 +64,16 @@ def test_axes_and_marks(table, model):
     assert ax.get_ylabel() == "time"
     label = display.colorbars_[0].ax.get_ylabel()
     assert label.replace("\n", " ") == "Survival probability (partial dependence)"
-    # Below the cells, of which the lowest starts half a step before the first time.
-    assert ax.get_ylim()[0] < 25 < ax.get_ylim()[1]
-    assert display.heatmaps_[0].get_coordinates()[0, 0, 1] == 25
+    # Below the cells, one for each time.
+    assert [text.get_text() for text in ax.get_yticklabels()] == [
+        f"{time:g}" for time in TIMES
+    ]
+    assert ax.get_ylim()[0] < -0.5
+    assert display.heatmaps_[0].get_coordinates()[0, 0, 1] == -0.5
     assert len(display.rug_[1].get_segments()) == 2
     plain = EffectOverTimeDisplay.from_estimator(model, X, features="bmi", rug=False)
     assert plain.rug_ == [None]
-    assert plain.axes_[0, 0].get_ylim()[0] == 25
+    assert plain.axes_[0, 0].get_ylim() == (-0.5, len(TIMES) - 0.5)
 
 
 def test_centred_curves_have_a_scale_around_zero(table, model):
@@ -91,6 +94,26 @@ def test_a_single_time(table):
     model = SurvivalModel(LogisticEnds(), times=150).fit(X[["bmi", "bp"]], y)
     display = EffectOverTimeDisplay.from_estimator(model, X[["bmi", "bp"]])
     assert len(display.heatmaps_) == 2
+    assert [text.get_text() for text in display.axes_[0, 0].get_yticklabels()] == [
+        "150"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("times", "shape", "message"),
+    [
+        ([3, 2, 1], (3, 4), r"times=\[3, 2, 1\] must be increasing numbers"),
+        ([1, 2, 2], (3, 4), "must be increasing"),
+        ([[1, 2, 3]], (3, 4), "must be increasing"),
+        ([1, 2, 3], (4, 3), r"of 'a' has the shape \(4, 3\); .* need \(3, 4\)"),
+        ([1, 2, 3], (4,), r"has the shape \(4,\)"),
+    ],
+)
+def test_arrays_that_do_not_fit(times, shape, message):
+    with pytest.raises(ValueError, match=message):
+        EffectOverTimeDisplay(
+            [np.arange(4)], [np.ones(shape)], times, feature_names=["a"]
+        )
 
 
 def test_what_is_refused(table, model):

@@ -7,6 +7,7 @@ columns given the present ones is estimated is its `dependence`.
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +79,7 @@ class ConditionalGame(ResponseGame):
     """
 
     _draws_name = "draws"
+    fewest_draws = FEWEST_DRAWS
 
     def __init__(
         self,
@@ -99,7 +101,10 @@ class ConditionalGame(ResponseGame):
                 "dependence draws once for each row of the background (subsample), and "
                 f"takes at least {FEWEST_DRAWS}; there are {draws}."
             )
+        start = perf_counter()
         self.conditional = kind(response, sample, draws, dependence, seed)
+        # Draws take time, too.
+        self._most_seconds_per_row = (perf_counter() - start) / sample.rows.n_rows
         self.n_batches = self.conditional.n_batches
         self.first_row = sample.rows.take([0])
         joint = sample.rows.followed_by(self.first_row)

@@ -161,6 +161,10 @@ def out_of_bag_model(estimator: Any, n_rows: int, index: NDArray[np.intp]) -> An
         Positions in the index of those that any member has not seen.
     """
     _, model = steps_and_model(estimator)
+    if isinstance(getattr(model, "classes_", None), list):
+        raise ValueError(
+            "method='oob' takes classifiers of one target, and y has several columns."
+        )
     members = list(members_of(model, n_rows))
     unseen = np.any([member.out_of_bag[index] for member in members], axis=0)
     kept = np.flatnonzero(unseen)

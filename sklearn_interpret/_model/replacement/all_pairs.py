@@ -39,6 +39,7 @@ from sklearn_interpret._model.responses.scoring import (
 )
 from sklearn_interpret._model.row_limit import COSTLY_SECONDS, announce_rows, ask_model
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.validation import target_numbers
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -360,7 +361,7 @@ def _response_and_loss(
     """The response that the loss of a kind of model uses, and the loss."""
     if not is_classifier(estimator):
         response = replace(make_response(estimator, "predict"), classes=None)
-        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        targets = target_numbers(y).reshape(len(y), -1)
         return response, _RowLoss(
             partial(losses.weighted_squared, shares=shares), targets
         )

@@ -81,8 +81,9 @@ class ResponseGame(ABC):
     saturated: bool
     n_batches = 0
     omits_equal = True
+    fewest_draws = 1
     _draws_name = "rows of the background"
-    _seconds_per_row = 0.0
+    _seconds_per_row = _most_seconds_per_row = 0.0
     _calls_cost = False
 
     def __init__(
@@ -115,6 +116,10 @@ class ResponseGame(ABC):
     def seconds(self, n_rows: int, n_coalitions: int) -> float:
         """Seconds of the model for coalitions of rows; zero if it is quick."""
         return self._seconds_per_row * n_rows * n_coalitions * self.n_draws
+
+    def most_seconds(self, n_coalitions: int) -> float:
+        """Seconds for coalitions of a row if calls of many rows are no quicker."""
+        return self._most_seconds_per_row * n_coalitions * self.n_draws
 
     def announce(self, n_rows: int, n_coalitions: int, advice: str) -> None:
         """Announce that coalitions of rows go to the model."""
@@ -286,6 +291,7 @@ class CoalitionGame(ResponseGame):
         start = perf_counter()
         responses = plain_responses(response, background)
         seconds, n_others = perf_counter() - start, background.n_rows - 1
+        self._most_seconds_per_row = seconds / background.n_rows
         if seconds > SLOW_CALL and n_others:
             # The cost of a call, whatever its rows, is taken off.
             start = perf_counter()

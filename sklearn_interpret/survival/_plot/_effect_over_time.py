@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,14 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.responses.predictors import innermost
 from sklearn_interpret._model.rows.dates import days
+from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.curves import BAR_HEIGHT
 from sklearn_interpret._plotting.panels import lines
 from sklearn_interpret._plotting.panels.effects import EffectDisplay
-from sklearn_interpret._plotting.surfaces import cell_bounds, colour_limits
+from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.effects import PartialDependence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.axes import Slot
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,10 @@ class _TimePanel(lines.SurfacePanel):
     """A heat map over a feature and time, with marks of the feature's values."""
 
     marked: NDArray[Any] | None = None  # the feature's values in the data
+
+    def slot(self, below: bool) -> Slot:
+        """Space that the panel needs: of many times, some are named."""
+        return replace(super().slot(below), height=0.0)
 
     def draw(self, ax: Axes, options: lines.PlotOptions) -> lines.Artists:
         """Draw on an axes; return the artists."""
@@ -44,8 +51,9 @@ class EffectOverTimeDisplay(EffectDisplay):
     """Effects of features on the predictions of a survival model at each time.
 
     Colours are the partial dependence of a
-    :class:`~sklearn_interpret.survival.SurvivalModel`: values of a feature are along x,
-    and the model's times along y. All panels have one scale of colours.
+    :class:`~sklearn_interpret.survival.SurvivalModel`: values of a feature are along x.
+    Each of the model's times is a row of cells of the same height, the first at the
+    bottom: nothing is drawn between the times. All panels have one scale of colours.
 
     Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
 
@@ -89,6 +97,12 @@ class EffectOverTimeDisplay(EffectDisplay):
     legend_ : matplotlib Legend or None
         The legend.
 
+    Raises
+    ------
+    ValueError
+        If times do not increase, or an average has not a row for each time and a column
+        for each point.
+
     See Also
     --------
     sklearn_interpret.survival.SurvivalModel : The predictions at each time.
@@ -118,6 +132,22 @@ class EffectOverTimeDisplay(EffectDisplay):
     _: KW_ONLY
     fold_averages: list[Any] | None = None
     centered: bool = False
+
+    def __post_init__(self) -> None:
+        times = np.asarray(self.times, dtype=np.float64)
+        if times.ndim != 1 or not (np.diff(times) > 0).all():
+            raise ValueError(f"times={self.times!r} must be increasing numbers.")
+        for name, grid, average in zip(
+            self.feature_names, self.grid_values, self.average, strict=True
+        ):
+            shape, needed = np.shape(average), (len(times), len(grid))
+            if len(times) == 1 and len(shape) == 1:
+                shape = (1, *shape)
+            if shape != needed and not isinstance(grid, tuple):  # pairs are not drawn
+                raise ValueError(
+                    f"average of {name!r} has the shape {shape}; {len(times)} times "
+                    f"and {len(grid)} values need {needed}."
+                )
 
     @classmethod
     def _settings_of(cls, inspector: Any, X: Any, **settings: Any) -> dict[str, Any]:
@@ -173,16 +203,13 @@ class EffectOverTimeDisplay(EffectDisplay):
         """The heat map of one feature; all have one scale of colours."""
         if len(effect.names) > 1:
             raise ValueError(f"{type(self).__name__} shows single features, no pairs.")
-        (grid,), (levelled,), times = effect.places, effect.levelled, self.times
-        # No time is negative.
-        y_bounds = np.maximum(cell_bounds(times), min(np.min(times), 0))
-        x_bounds = y_bounds if levelled else cell_bounds(days(grid))
+        (grid,), (levelled,) = effect.places, effect.levelled
+        times = np.array([number_text(time, 6) for time in np.asarray(self.times)])
         over_time = lines.Effect(
             (effect.names[0], "time"),
-            (grid, np.asarray(times)),
-            (levelled, False),
+            (grid, times),
+            (levelled, True),
             effect.values.T[None],
-            bounds=(x_bounds, y_bounds),
         )
         averages = np.concatenate(list(map(np.ravel, self.average)))
         marked = None if effect.data is None else np.asarray(effect.data[0])
