@@ -26,7 +26,12 @@ from sklearn_interpret._core.statistics.weighted import (
 from sklearn_interpret._inspectors.ordered_table import OrderedTable
 from sklearn_interpret._model.progress import phases, with_progress
 from sklearn_interpret._model.rows.dates import as_dates
-from sklearn_interpret.rules._lasso import LassoFold, LassoProblem, best_penalty
+from sklearn_interpret.rules._lasso import (
+    Columns,
+    LassoFold,
+    LassoProblem,
+    best_penalty,
+)
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 if TYPE_CHECKING:
@@ -90,7 +95,7 @@ class Candidates(NamedTuple):
 
     table: OrderedTable
     rules: list[tuple[Condition, ...]]
-    columns: NDArray[np.float64]  # (n_rows, n_rules + n_linear_terms)
+    columns: Columns
     lasso: LassoProblem
 
 
@@ -161,11 +166,15 @@ class EnsembleSearch:
         random = np.random.RandomState(seed)
         rules = boosted_rules(table, targets, weights, self.loss, self.growth, random)
         masks = [rule_mask(table.ranks, rule) for rule in rules]
-        entries = [*masks, *(column.values for column in self.linear)]
-        columns = np.array(entries, dtype=np.float64).reshape(-1, len(targets)).T
-        weighted = np.flatnonzero(weights)
+        numbers = [column.values for column in self.linear]
+        columns = Columns(
+            np.array(masks, dtype=bool).reshape(-1, len(targets)),
+            np.array(numbers, dtype=np.float64).reshape(-1, len(targets)),
+        )
+        weighted = weights > 0
+        used = columns if weighted.all() else columns.of_rows(weighted)
         shares = shares_of(weights[weighted])
-        lasso = LassoProblem(columns[weighted], targets[weighted], shares, self.loss)
+        lasso = LassoProblem(used, targets[weighted], shares, self.loss)
         return Candidates(table, rules, columns, lasso)
 
     def _make_fold(
@@ -182,7 +191,7 @@ class EnsembleSearch:
         is_out = weights_out > 0
         return LassoFold(
             candidates.lasso,
-            candidates.columns[is_out],
+            candidates.columns.of_rows(is_out),
             targets[is_out],
             (weights_out * self.class_weights)[is_out],
         )
@@ -191,7 +200,7 @@ class EnsembleSearch:
         """The rule or linear term of a column, with the coefficient 1."""
         if k >= len(candidates.rules):
             return self.linear[k - len(candidates.rules)].term
-        n_rows = float(self.weights @ candidates.columns[:, k])
+        n_rows = float(self.weights @ candidates.columns.flags[k])
         coverage = n_rows / float(self.weights.sum())
         return WeightedRule(
             candidates.table.conditions(candidates.rules[k]),

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, NamedTuple, TypeVar
+from itertools import combinations_with_replacement
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +48,14 @@ _NO_LOSS = 1e-6
 # Columns are centred where the square of the mean exceeds this share of the mean
 # square: products of other columns lose four digits at most.
 _FAR = 0.9999
+# Least share of the largest leverage in the bound of next steps: scores then move by
+# one at most, which less than doubles third derivatives.
+_LEAST_BOUND = 0.01
 # A row whose leverage is this near to one determines a parameter alone.
 _DECISIVE = 1e-9
+# Slopes at many parameters are computed for half as many rows together, chosen by hand:
+# they then fit the cache.
+_SLOPES_TOGETHER = 1024
 
 
 class _RowPenalty(NamedTuple):
@@ -61,24 +68,68 @@ class _RowPenalty(NamedTuple):
 class _FirstSteps(NamedTuple):
     """Newton steps of the parameters as each of some rows (r,) is left out.
 
-    A takes the parameters to the scores of a row.
+    They are H^-1 (A v + w r), see `ScoreModel._first_steps`.
     """
 
-    steps: _Array  # (r, d, k)
+    rows: NDArray[np.intp]  # (r,)
+    score_steps: _Array  # (r, k): v
     decreases: _Array  # (r,): twice the predicted decrease of the objective
     is_decisive: NDArray[np.bool_]  # (r,): rows that determine a parameter alone
-    inverse: _Array  # (d k, d k): H^-1, of all rows
-    solved_design: _Array  # (r, d k, k): H^-1 A
-    inner: _Array  # (r, k, k): (1 - C L)^-1 C, see `_first_steps`
+    inner: _Array  # (r, k, k): (1 - C L)^-1 C
 
-    def next_steps(self, gradients: _Array, active: NDArray[np.intp]) -> _Array:
-        """Newton steps with the same Hessians, from gradients (m, d, k) at rows."""
-        flat = gradients.reshape(len(active), -1)
-        steps = flat @ self.inverse
-        of_scores = np.einsum("rpk,rp->rk", self.solved_design[active], flat)
-        of_scores = np.einsum("rlk,rk->rl", self.inner[active], of_scores)
-        steps += np.einsum("rpk,rk->rp", self.solved_design[active], of_scores)
-        return steps.reshape(gradients.shape)
+    def at(self, positions: Any) -> _FirstSteps:
+        """The steps without some of the rows."""
+        return _FirstSteps(*(numbers[positions] for numbers in self))
+
+
+@dataclass(frozen=True, eq=False)
+class Deletions:
+    """Changes of a model without each of m lists of rows.
+
+    Of first steps only v is stored: scores of few rows need no parameters.
+
+    Parameters
+    ----------
+    model : ScoreModel
+        The model at its optimum.
+    first : _FirstSteps
+        First steps, where each list is a row.
+    stepped : ndarray of shape (m,), bool
+        Lists that took other steps, or further ones.
+    further : ndarray of shape (q, d, k)
+        Changes of their parameters, of centred columns.
+    converged : ndarray of shape (m,), bool
+        Whether the parameters are at the optimum of the remaining rows.
+    """
+
+    model: ScoreModel
+    first: _FirstSteps
+    stepped: NDArray[np.bool_]
+    further: _Array
+    converged: NDArray[np.bool_]
+
+    @cached_property
+    def changes(self) -> _Array:
+        """Changes of the parameters, (m, d, k)."""
+        model, changes = self.model._centred, self.further
+        if not self.stepped.all():
+            changes = model._solve(model._first_gradients(self.first))
+            changes[self.stepped] = self.further
+        return self.model._from_means(changes)
+
+    def score_changes(self, design: _Array, lists: Any = slice(None)) -> _Array:
+        """Changes of the scores of rows (r, d) without some lists, (r, l, k)."""
+        (r, d), k = design.shape, self.further.shape[2]
+        if k > 1 or 10 * self.stepped.sum() > len(self.stepped):
+            side_by_side = self.changes[lists].transpose(1, 0, 2).reshape(d, -1)
+            return (design @ side_by_side).reshape(r, -1, k)
+        model, stepped = self.model._centred, self.stepped[lists]
+        gradients = model._first_gradients(self.first.at(lists))[:, :, 0]
+        design = design - self.model._means
+        changes = (design @ model._inverse) @ gradients.T
+        further = self.further[(np.cumsum(self.stepped) - 1)[lists][stepped], :, 0]
+        changes[:, stepped] = design @ further.T
+        return changes[:, :, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +188,13 @@ class ScoreModel(Generic[_L]):
     def at_optimum(self) -> ScoreModel[_L]:
         """The model with the parameters at the optimum, up to rounding."""
         undamped = replace(self, damping=0.0)
-        centred, included = undamped._centred, np.ones((1, len(self.design)))
-        best, _ = centred._descend(centred.parameters[None], included)
-        return replace(self, parameters=undamped._from_means(best[0]))
+        centred = undamped._centred
+        best, converged, inverse = centred._descend(centred.parameters, [])
+        optimum = replace(self, parameters=undamped._from_means(best))
+        if converged and centred is undamped and not self.damping:
+            # The Hessian before the last step is that of the optimum, up to rounding.
+            vars(optimum).update(_squares=centred._squares, _inverse=inverse)
+        return optimum
 
     def distance(self, parameters: _Array) -> float:
         """Distance of parameters (d, k) from the optimum.
@@ -190,15 +245,11 @@ class ScoreModel(Generic[_L]):
 
     def _to_means(self, parameters: _Array) -> _Array:
         """Parameters (..., d, k) of centred columns: an intercept at the means."""
-        moved = parameters.copy()
-        moved[..., -1, :] += np.einsum("d,...dk->...k", self._means, moved)
-        return moved
+        return _move_intercept(parameters, self._means)
 
     def _from_means(self, parameters: _Array) -> _Array:
         """The inverse of `_to_means`."""
-        moved = parameters.copy()
-        moved[..., -1, :] -= np.einsum("d,...dk->...k", self._means, moved)
-        return moved
+        return _move_intercept(parameters, -self._means)
 
     @property
     def _null_objective(self) -> float:
@@ -209,7 +260,7 @@ class ScoreModel(Generic[_L]):
     @cached_property
     def _least_decrease(self) -> float:
         """Predicted decrease of the objective at which Newton's method ends."""
-        objective = self._objective(self.parameters, np.ones(len(self.design)))
+        objective = self._objective(self.parameters, self.weights)
         return (
             _CLOSE * (objective + _ROUNDING * self._null_objective) / len(self.design)
         )
@@ -217,7 +268,7 @@ class ScoreModel(Generic[_L]):
     @cached_property
     def _inverse(self) -> _Array:
         """Inverse of the Hessian, (d k, d k); zero along what no row determines."""
-        return self._inverse_hessian(self.parameters, np.ones(len(self.design)))
+        return self._inverse_hessian(self.parameters, self.weights)
 
     def without(
         self, deleted: _Groups, precision: float = 0.0
@@ -237,15 +288,52 @@ class ScoreModel(Generic[_L]):
         converged : ndarray of shape (m,), bool
             Whether the parameters are at the optimum of the remaining rows.
         """
-        model = self._centred
-        parameters, converged = model._parameters_without(deleted, precision)
+        deletions = self.deletions(deleted, precision)
+        return self.parameters + deletions.changes, deletions.converged
+
+    def deletions(self, deleted: _Groups, precision: float = 0.0) -> Deletions:
+        """The model `without` each of some lists of rows, as changes."""
+        model, (rows, group) = self._centred, _flatten_groups(deleted)
+        stepped, converged = np.ones((2, len(deleted)), dtype=bool)
+        is_alone = np.array_equal(group, np.arange(len(deleted)))  # one row each
+        # Where curvatures jump, a small step does not bound the next one.
+        precision = precision if self.loss.reach else 0.0
+        # Far from the optimum, numbers may overflow: such steps fail.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            first = model._first_steps(rows if is_alone else rows[:0])
+            if is_alone:
+                converged = ~first.is_decisive & (first.decreases >= 0)
+                is_far = first.decreases > model._least_decrease
+                if precision:
+                    bounds = model._next_step_bounds(first.decreases)
+                    is_far &= bounds > _OVERSTATED * precision
+                stepped = is_far | ~converged
+            positions = np.flatnonzero(stepped)
+            further = np.zeros((len(positions), *self.parameters.shape))
+            active = np.flatnonzero(converged[positions] & is_alone)
+            converged &= ~stepped
+            for block in row_blocks(len(active), self.parameters.size):
+                taken = active[block]
+                steps = model._step_further(first.at(positions[taken]), precision)
+                further[taken], converged[positions[taken]] = steps
+        # Then by descents from there, at last from zero.
+        for place, position in enumerate(positions.tolist()):
+            if converged[position]:
+                continue
+            start = model.parameters + further[place]
+            end, is_optimum, _ = model._descend(start, deleted[position])
+            if not is_optimum:
+                other_end, is_optimum, _ = model._descend(0 * start, deleted[position])
+                end = other_end if is_optimum else end
+            further[place], converged[position] = end - model.parameters, is_optimum
+        deletions = Deletions(self, first, stepped, further, converged)
         penalties = self.penalty + self.row_penalty
         if isinstance(self.loss, Logistic | Softmax) and not penalties.all():
             converged &= self._keep_classes(deleted)
             if not penalties.any():
-                pairs = zip(parameters, deleted, strict=True)
-                converged &= [not model._is_perfect(*pair) for pair in pairs]
-        return self._from_means(parameters), converged
+                pairs = zip(self.parameters + deletions.changes, deleted, strict=True)
+                converged &= [not self._is_perfect(*pair) for pair in pairs]
+        return deletions
 
     def _keep_classes(self, deleted: _Groups) -> NDArray[np.bool_]:
         """Whether rows of all classes remain: else an intercept is infinite."""
@@ -264,75 +352,41 @@ class ScoreModel(Generic[_L]):
         losses[deleted] = 0
         return bool(self.weights @ losses < _NO_LOSS * self.weights.sum())
 
-    def _parameters_without(
-        self, deleted: _Groups, precision: float
+    def _step_further(
+        self, first: _FirstSteps, precision: float
     ) -> tuple[_Array, NDArray[np.bool_]]:
-        """Results of `without`, for a model with centred columns where possible.
-
-        By steps for single rows, then by descents from there, at last from zero.
-        """
-        parameters = np.repeat(self.parameters[None], len(deleted), axis=0)
-        converged = np.zeros(len(deleted), dtype=bool)
-        (rows, group), (d, k) = _flatten_groups(deleted), self.parameters.shape
-        if np.array_equal(group, np.arange(len(deleted))):  # one row each
-            for block in row_blocks(len(rows), d * k * k):
-                steps = self._step_without_rows(rows[block], precision)
-                parameters[block], converged[block] = steps
-        remaining = np.flatnonzero(~converged)
-        if not len(remaining):
-            return parameters, converged
-        included = np.ones((len(remaining), len(self.design)))
-        for row_mask, position in zip(included, remaining.tolist(), strict=True):
-            row_mask[deleted[position]] = 0
-        ends, are_optima = self._descend(parameters[remaining], included)
-        parameters[remaining], converged[remaining] = ends, are_optima
-        remaining, included = remaining[~are_optima], included[~are_optima]
-        ends, are_optima = self._descend(0 * parameters[remaining], included)
-        parameters[remaining[are_optima]] = ends[are_optima]
-        converged[remaining] = are_optima
-        return parameters, converged
-
-    def _step_without_rows(
-        self, rows: NDArray[np.intp], precision: float
-    ) -> tuple[_Array, NDArray[np.bool_]]:
-        """Parameters (r, d, k) without each row, and whether this succeeds.
+        """Changes (r, d, k) after all steps without each row, and whether they succeed.
 
         All steps have the Hessian H of all rows but one at their parameters. They fail
-        where a step does not halve the one before: the parameters then stay unchanged.
+        where a step does not halve the one before: the change is then zero.
         """
-        # Where curvatures jump, a small step does not bound the next one.
-        precision = precision if self.loss.reach else 0.0
-        # Far from the optimum, numbers may overflow: such steps fail.
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            first = self._first_steps(rows)
-            changes, decreases = first.steps, first.decreases
-            failed = first.is_decisive | ~(decreases >= 0)
-            is_far = ~failed & (decreases > self._least_decrease)
-            if precision:
-                is_far &= self._next_step_bounds(decreases) > _OVERSTATED * precision
-            active, last_decreases = np.flatnonzero(is_far), decreases[is_far]
-            start = np.broadcast_to(self.parameters, changes[active].shape)
-            # Sums of the gradients so far: minus H times the changes.
-            gradient_sums = -self._gradients_of(rows[active], start)
-            while len(active):
-                parameters = self.parameters + changes[active]
-                gradients = self._gradients_at(parameters)
-                gradients -= self._gradients_of(rows[active], parameters)
-                steps = first.next_steps(gradients, active)
-                changes[active] -= steps
-                gradient_sums += gradients
-                # Decreases are squared lengths of steps, in units of the Hessian.
-                decreases = (steps * gradients).sum(axis=(1, 2))
-                halves = (decreases >= 0) & (decreases <= last_decreases / 4)
-                failed[active[~halves]] = True
-                squared_lengths = -(changes[active] * gradient_sums).sum(axis=(1, 2))
-                least = np.maximum(self._least_decrease, precision**2 * squared_lengths)
-                is_far = halves & (decreases > least)
-                active, last_decreases = active[is_far], decreases[is_far]
-                gradient_sums = gradient_sums[is_far]
-        changes[failed] = 0
-        changes += self.parameters
-        return changes, ~failed
+        rows, changes = first.rows, self._solve(self._first_gradients(first))
+        active, last_decreases = np.arange(len(rows)), first.decreases
+        succeed = np.ones(len(rows), dtype=bool)
+        # Sums of the gradients so far: minus H times the changes.
+        start = np.broadcast_to(self.parameters, changes.shape)
+        gradient_sums = -self._gradients_of(rows, start)
+        while len(active):
+            parameters = self.parameters + changes[active]
+            gradients = self._gradients_at(parameters)
+            gradients -= self._gradients_of(rows[active], parameters)
+            # The same Hessians, by Woodbury's formula.
+            steps, design = self._solve(gradients), self.design[rows[active]]
+            slopes = np.einsum("rd,rdl,rkl->rk", design, steps, first.inner[active])
+            steps += self._solve(design[:, :, None] * slopes[:, None])
+            changes[active] -= steps
+            gradient_sums += gradients
+            # Decreases are squared lengths of steps, in units of the Hessian.
+            decreases = (steps * gradients).sum(axis=(1, 2))
+            halves = (decreases >= 0) & (decreases <= last_decreases / 4)
+            succeed[active[~halves]] = False
+            squared_lengths = -(changes[active] * gradient_sums).sum(axis=(1, 2))
+            least = np.maximum(self._least_decrease, precision**2 * squared_lengths)
+            is_far = halves & (decreases > least)
+            active, last_decreases = active[is_far], decreases[is_far]
+            gradient_sums = gradient_sums[is_far]
+        changes[~succeed] = 0
+        return changes, succeed
 
     def _first_steps(self, rows: NDArray[np.intp]) -> _FirstSteps:
         """Newton steps without a row each, by Woodbury's formula.
@@ -341,44 +395,53 @@ class ScoreModel(Generic[_L]):
         scores, and L = A' H^-1 A:
         (H - A C A')^-1 = H^-1 + H^-1 A (1 - C L)^-1 C A' H^-1. The step is
         H^-1 A v + w H^-1 r, with v = (1 - C L)^-1 (s + w C A' H^-1 r), for the row's
-        gradient A s + w r, where w is its weight, s are the slopes of its weighted
-        loss, and r is the gradient of its penalty.
+        gradient A s + w r, where A takes the parameters to the scores, w is the row's
+        weight, s are the slopes of its weighted loss, and r is the gradient of its
+        penalty.
         """
-        shape, solved_design = self.parameters.shape, self._solved_design(rows)
-        leverages, weights = self._leverages[rows], self.weights[rows, None]
-        slopes, penalty = self._slopes[rows], self._row_penalty
-        penalty_scores = np.einsum("rd,dk->rk", self.design[rows], penalty.step)
+        k, leverages = self.parameters.shape[1], self._leverages[rows]
+        weights, slopes = self.weights[rows, None], self._slopes[rows]
+        penalty = self._row_penalty
+        penalty_scores = (self.design @ penalty.step)[rows]
         curvatures = self.loss.curvatures(self.targets[rows], self._scores[rows])
         curvatures *= weights[:, :, None]
-        remaining = np.eye(shape[1]) - curvatures @ leverages
-        is_decisive = np.abs(np.linalg.det(remaining)) < _DECISIVE
-        remaining[is_decisive] = np.eye(shape[1])
+        remaining = np.eye(k) - curvatures @ leverages
+        # One score in a tenth of the time of LAPACK's many calls.
+        determinants = remaining[:, 0, 0] if k == 1 else np.linalg.det(remaining)
+        is_decisive = np.abs(determinants) < _DECISIVE
+        remaining[is_decisive] = np.eye(k)
         right = slopes + weights * np.einsum("rlk,rk->rl", curvatures, penalty_scores)
-        solved = np.linalg.solve(remaining, np.dstack([curvatures, right]))
+        sides = np.dstack([curvatures, right])
+        solved = sides / remaining if k == 1 else np.linalg.solve(remaining, sides)
         inner, v = solved[..., :-1], solved[..., -1]
-        steps = np.einsum("rpk,rk->rp", solved_design, v).reshape(-1, *shape)
-        if penalty.step.any():
-            steps += weights[:, :, None] * penalty.step
         score_steps = np.einsum("rlk,rk->rl", leverages, v) + weights * penalty_scores
         decreases = (slopes * score_steps + weights * penalty_scores * v).sum(axis=1)
         decreases += weights[:, 0] ** 2 * (penalty.gradient * penalty.step).sum()
-        return _FirstSteps(
-            steps, decreases, is_decisive, self._inverse, solved_design, inner
-        )
+        return _FirstSteps(rows, v, decreases, is_decisive, inner)
 
-    def _solved_design(self, rows: NDArray[np.intp] | slice) -> _Array:
-        """H^-1 A of rows, (r, d k, k), where A takes the parameters to the scores."""
-        columns = self._inverse.reshape(-1, *self.parameters.shape)
-        return np.tensordot(self.design[rows], columns, axes=(1, 1))
+    def _first_gradients(self, first: _FirstSteps) -> _Array:
+        """A v + w r of first steps, (r, d, k)."""
+        gradients = self.design[first.rows, :, None] * first.score_steps[:, None]
+        if self.row_penalty.any():
+            weights = self.weights[first.rows, None, None]
+            gradients += weights * self._row_penalty.gradient
+        return gradients
+
+    def _solve(self, gradients: _Array) -> _Array:
+        """H^-1 times gradients (r, d, k)."""
+        flat = gradients.reshape(len(gradients), self.parameters.size)
+        return (flat @ self._inverse).reshape(gradients.shape)
 
     @cached_property
     def _leverages(self) -> _Array:
         """A' H^-1 A of each row, (n, k, k)."""
         (n, d), k = self.design.shape, self.targets.shape[1]
-        leverages = np.empty((n, k, k))
-        for rows in row_blocks(n, d * k * k):
-            inverse = self._solved_design(rows).reshape(-1, d, k, k)
-            leverages[rows] = np.einsum("rd,rdlk->rlk", self.design[rows], inverse)
+        leverages, inverse = np.empty((n, k, k)), self._inverse.reshape(d, k, d, k)
+        for rows in row_blocks(n, d):
+            design = self.design[rows]
+            for first, second in np.ndindex(k, k):
+                solved = design @ inverse[:, first, :, second]
+                leverages[rows, first, second] = np.einsum("rd,rd->r", solved, design)
         return leverages
 
     @cached_property
@@ -403,19 +466,29 @@ class ScoreModel(Generic[_L]):
 
         A step d that takes the scores of row j by z_j'd leaves a gradient: half the sum
         over rows of third derivatives times (z_j'd)^2. Where these derivatives are at
-        most b times the curvatures, its length in units of H^-1 is at most
-        b / 2 d'Hd max_j |z_j|, with H the Hessian, d'Hd the decrease, and |z_j| the
-        root of the leverage.
+        most b times the curvatures c_j, its length in units of H^-1 is at most
+        b / 2 sqrt(sum_j c_j (z_j'd)^4), and (z_j'd)^2 at most |z_j|^2 d'Hd, with H the
+        Hessian, d'Hd the decrease, and |z_j|^2 the leverage.
         """
         if self.row_penalty.any() or np.isinf(self.loss.self_concordance):
             return np.full(len(decreases), np.inf)
         bound = self.loss.self_concordance / 2
-        return bound * np.sqrt(decreases * self._largest_leverage)
+        return bound * np.sqrt(decreases * self._bounding_leverage)
 
     @cached_property
-    def _largest_leverage(self) -> float:
-        """The largest z'H^-1 z of a row, of any score."""
-        return float(self._leverages.diagonal(axis1=1, axis2=2).max())
+    def _bounding_leverage(self) -> float:
+        """Bound of sum_j c_j (z_j'd)^4 / (d'Hd)^2.
+
+        Single terms are bounded where leverages are large, the sum of all others by
+        the largest leverage among these.
+        """
+        curvatures = self.loss.curvatures(self.targets, self._scores)
+        curvatures = self.weights[:, None] * curvatures.diagonal(axis1=1, axis2=2)
+        leverages = self._leverages.diagonal(axis1=1, axis2=2).ravel()
+        order = np.argsort(-leverages)
+        terms, leverages = (curvatures.ravel() * leverages**2)[order], leverages[order]
+        bounds = leverages + np.cumsum(terms) - terms
+        return float(max(bounds.min(), _LEAST_BOUND * leverages[0]))
 
     def _gradients_of(self, rows: NDArray[np.intp], parameters: _Array) -> _Array:
         """Gradients (m, d, k) of the objective of single rows, at parameters each."""
@@ -427,8 +500,8 @@ class ScoreModel(Generic[_L]):
 
     def _gradients_at(self, parameters: _Array) -> _Array:
         """Gradients (m, d, k) of all rows, computed in blocks of limited memory."""
-        (n_rows, k), weights = self.targets.shape, self.weights[:, None]
-        blocks = row_blocks(len(parameters), n_rows * (k + 1))
+        weights = self.weights[:, None]
+        blocks = row_blocks(len(parameters), _SLOPES_TOGETHER * self.targets.shape[1])
         return np.vstack(
             [self._gradients(parameters[block], weights) for block in blocks]
         )
@@ -438,20 +511,21 @@ class ScoreModel(Generic[_L]):
         m, d, k = parameters.shape
         # One product of matrices for all parameters.
         side_by_side = parameters.transpose(1, 0, 2).reshape(d, m * k)
-        scores = (self.design @ side_by_side).reshape(-1, m, k)
-        if isinstance(self.offsets, np.ndarray):
-            scores += self.offsets[:, None]
-        slopes = self.loss.slopes(self.targets[:, None], scores)
-        slopes *= weights[:, :, None]
-        gradients = (self.design.T @ slopes.reshape(-1, m * k)).reshape(d, m, k)
-        gradients = gradients.transpose(1, 0, 2)
+        sums = np.zeros((d, m * k))
+        for rows in row_blocks(len(self.design), 2 * m * k):
+            scores = (self.design[rows] @ side_by_side).reshape(-1, m, k)
+            if isinstance(self.offsets, np.ndarray):
+                scores += self.offsets[rows, None]
+            slopes = self.loss.slopes(self.targets[rows, None], scores)
+            slopes *= weights[rows, :, None]
+            sums += self.design[rows].T @ slopes.reshape(-1, m * k)
+        gradients = sums.reshape(d, m, k).transpose(1, 0, 2)
         gradients += self._penalties(weights) * parameters
         return gradients + self.damping * (parameters - self.parameters)
 
-    def _objective(self, parameters: _Array, included: _Array) -> float:
-        """The objective of the included rows at parameters (d, k)."""
+    def _objective(self, parameters: _Array, weights: _Array) -> float:
+        """The objective of rows of some weights at parameters (d, k)."""
         losses = self.loss.values(self.targets, self.scores_at(parameters))
-        weights = included * self.weights
         penalty = (self._penalties(weights[:, None])[0] * parameters**2).sum() / 2
         distance = ((parameters - self.parameters) ** 2).sum() / 2
         return float(weights @ losses) + penalty + self.damping * distance
@@ -460,18 +534,20 @@ class ScoreModel(Generic[_L]):
         """Penalties (m, d, k) of the objective, at weights (n, m) each."""
         return self.penalty + weights.sum(axis=0)[:, None, None] * self.row_penalty
 
-    def _inverse_hessian(self, parameters: _Array, included: _Array) -> _Array:
-        """Inverse (d k, d k) of the Hessian of the included rows."""
+    def _inverse_hessian(self, parameters: _Array, weights: _Array) -> _Array:
+        """Inverse (d k, d k) of the Hessian of rows of some weights."""
         d, k = parameters.shape
         curvatures = self.loss.curvatures(self.targets, self.scores_at(parameters))
-        weights = included * self.weights
         curvatures *= weights[:, None, None]
         penalties = self._penalties(weights[:, None])
-        blocks = np.empty((d, k, d, k))
-        for first in range(k):
-            for second in range(first, k):
-                products = (self.design.T * curvatures[:, first, second]) @ self.design
-                blocks[:, first, :, second] = blocks[:, second, :, first] = products
+        blocks = np.zeros((d, k, d, k))
+        for rows in row_blocks(len(self.design), d):
+            design = self.design[rows]
+            for first, second in combinations_with_replacement(range(k), 2):
+                products = (design.T * curvatures[rows, first, second]) @ design
+                blocks[:, first, :, second] += products
+                if first < second:
+                    blocks[:, second, :, first] += products
         hessian = blocks.reshape(d * k, d * k)
         hessian[np.diag_indices(d * k)] += penalties.ravel() + self.damping
         if self.fixed is not None:
@@ -490,32 +566,35 @@ class ScoreModel(Generic[_L]):
         return np.outer(sizes, sizes)
 
     def _descend(
-        self, starts: _Array, included: _Array
-    ) -> tuple[_Array, NDArray[np.bool_]]:
-        """Parameters after Newton steps that lower the objective, and convergence."""
-        parameters, converged = starts.copy(), np.zeros(len(starts), dtype=bool)
+        self, start: _Array, deleted: NDArray[np.intp] | list[int]
+    ) -> tuple[_Array, bool, _Array]:
+        """Parameters after Newton steps that lower the objective of the other rows.
+
+        Then whether they converged, and the inverse Hessian of the last step.
+        """
+        current, weights, before = start.copy(), self.weights.copy(), np.inf
+        weights[deleted] = 0
         # Far from the optimum, numbers may overflow: steps are shortened then.
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            for position, row_mask in enumerate(included):
-                current, before = parameters[position], np.inf  # `current` is a view
-                for _ in range(_MOST_STEPS):
-                    weights = (row_mask * self.weights)[:, None]
-                    gradient = self._gradients(current[None], weights).ravel()
-                    step = self._inverse_hessian(current, row_mask) @ gradient
-                    decrease = float(step @ gradient)
-                    objective = self._objective(current, row_mask)
-                    step = step.reshape(current.shape)
-                    size = self._step_size(step, decrease, current, objective, row_mask)
-                    if not size:
-                        break
-                    current -= size * step
-                    # Near the optimum, the decrease may be rounding.
-                    stays = before / 2 < decrease <= _ROUNDING * objective
-                    converged[position] = stays or decrease <= self._least_decrease
-                    if converged[position]:
-                        break
-                    before = decrease
-        return parameters, converged
+            objective = self._objective(current, weights)
+            for _ in range(_MOST_STEPS):
+                gradient = self._gradients(current[None], weights[:, None]).ravel()
+                inverse = self._inverse_hessian(current, weights)
+                step = inverse @ gradient
+                decrease = float(step @ gradient)
+                step = step.reshape(current.shape)
+                # Near the optimum, the decrease may be rounding.
+                stays = before / 2 < decrease <= _ROUNDING * objective
+                size, objective = self._step_size(
+                    step, decrease, current, objective, weights
+                )
+                if not size:
+                    break
+                current -= size * step
+                if stays or decrease <= self._least_decrease:
+                    return current, True, inverse
+                before = decrease
+        return current, False, inverse
 
     def _step_size(
         self,
@@ -523,18 +602,16 @@ class ScoreModel(Generic[_L]):
         decrease: float,
         parameters: _Array,
         objective: float,
-        included: _Array,
-    ) -> float:
-        """Share of a step that meets Armijo's condition, or zero."""
+        weights: _Array,
+    ) -> tuple[float, float]:
+        """Share of a step that meets Armijo's condition, or zero; the objective."""
         size, highest = 1.0, objective + _ROUNDING * abs(objective)
-        while (
-            not self._objective(parameters - size * step, included)
-            <= highest - _ARMIJO * size * decrease
-        ):
+        while size > _LEAST_STEP_SIZE:
+            after = self._objective(parameters - size * step, weights)
+            if after <= highest - _ARMIJO * size * decrease:
+                return size, after
             size /= 2
-            if not size > _LEAST_STEP_SIZE:
-                return 0.0
-        return size
+        return 0.0, objective
 
 
 def _flatten_groups(groups: _Groups) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -543,3 +620,12 @@ def _flatten_groups(groups: _Groups) -> tuple[NDArray[np.intp], NDArray[np.intp]
         return groups.ravel(), np.repeat(np.arange(len(groups)), groups.shape[1])
     lengths = list(map(len, groups))
     return np.concatenate(groups), np.repeat(np.arange(len(groups)), lengths)
+
+
+def _move_intercept(parameters: _Array, means: _Array) -> _Array:
+    """Parameters (..., d, k) with the intercept at other means of the columns."""
+    if not means.any():
+        return parameters
+    moved = parameters.copy()
+    moved[..., -1, :] += np.einsum("d,...dk->...k", means, moved)
+    return moved

@@ -105,14 +105,8 @@ class LinearLayer:
         c, d = len(parameters), len(self.coefs[0]) + 1
         table = parameters.reshape(c, d, self.n_outputs).transpose(1, 0, 2)
         # One product of matrices for all.
-        scores = _with_ones(inputs) @ table.reshape(d, c * self.n_outputs)
+        scores = with_ones(inputs) @ table.reshape(d, c * self.n_outputs)
         return scores.reshape(len(inputs), c, self.n_outputs)
-
-    def score_changes(
-        self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
-    ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-        """Changes of the scores of rows with the parameters, (n_rows, c, k)."""
-        return lambda inputs: self.scores_at(inputs, changes)
 
     def scores_by_row(
         self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
@@ -248,7 +242,7 @@ class Objective(ScoredModel):
         slopes = [self.loss.slopes(targets, scores)]
         if isinstance(self.score_function, Network):
             slopes = self.score_function.backpropagate(inputs, slopes[0])
-        return list(zip(map(_with_ones, inputs), slopes, strict=True))
+        return list(zip(map(with_ones, inputs), slopes, strict=True))
 
     def gradients(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         """Slopes of each row's loss along all parameters, (n_rows, n_parameters).
@@ -299,7 +293,7 @@ def best_steps_and_model(
     return steps_and_model(model)
 
 
-def _with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
+def with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Inputs (n_rows, d + 1) with a last column of ones, for the intercept."""
     return np.hstack([inputs, np.ones((len(inputs), 1))])
 
@@ -334,7 +328,7 @@ def score_model_as_fitted(
     design, parameters = inputs, score_function.coefs[0]
     n_inputs = len(parameters)
     if model.fit_intercept:
-        design = _with_ones(inputs)
+        design = with_ones(inputs)
         del inputs  # may be a copy of X
         parameters = np.vstack([parameters, score_function.intercepts[0]])
     of_coefficients, per_unit_weight, intercept_share = _penalties_of(model)
@@ -370,7 +364,7 @@ def _huber_model(
     fixed = np.zeros(size, dtype=bool)
     fixed[:-1, 1], fixed[-1, 0] = True, not model.fit_intercept
     return ScoreModel(
-        _with_ones(inputs),
+        with_ones(inputs),
         np.repeat(targets, 2, axis=1),
         weights,
         penalty,
@@ -478,7 +472,7 @@ def network_model(
         ]
         by_layer = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
         return NetworkModel(
-            list(map(LayerFactors, map(_with_ones, hidden), by_layer)),
+            list(map(LayerFactors, map(with_ones, hidden), by_layer)),
             objective.loss.slopes(targets, scores),
             objective.loss.curvatures(targets, scores),
             weights,

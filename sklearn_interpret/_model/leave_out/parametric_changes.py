@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sklearn_interpret._core.influence.networks import minimise_objective
+from sklearn_interpret._core.influence.score_models import Deletions
 from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.leave_out.score_changes import ScoreChanges
 from sklearn_interpret._model.responses.predictors import weight_parameter
+from sklearn_interpret._model.rows.base import copy_of
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -36,7 +39,7 @@ class ParametricChanges(ScoreChanges):
     ----------
     parameters : ndarray of shape (n_parameters,)
         Parameters at the optimum.
-    changes_of_parameters : ndarray of shape (n_deletions, n_parameters)
+    deletions : Deletions, or ndarray of shape (n_deletions, n_parameters)
         Their changes.
     distance : float
         Of the fitted parameters from the optimum.
@@ -49,13 +52,21 @@ class ParametricChanges(ScoreChanges):
     weights: NDArray[np.float64]
     deletion_of_row: NDArray[np.intp]
     parameters: NDArray[np.float64]
-    changes_of_parameters: NDArray[np.float64]
+    deletions: Any
     distance: float
     value_and_gradient: Callable[..., Any] | None = None
 
-    @property
+    @cached_property
     def parameter_changes(self) -> NDArray[np.float64]:
-        return self.changes_of_parameters
+        deletions = self.deletions
+        if not isinstance(deletions, Deletions):
+            return deletions
+        # The last parameter is the intercept: it is zero if the model has none. The
+        # scale of residuals comes after the scores.
+        n, k = len(deletions.converged), self.scored_model.score_function.n_outputs
+        table = np.zeros((n, self.inputs.shape[1] + 1, k))
+        table[:, : deletions.changes.shape[1]] = deletions.changes[..., :k]
+        return table.reshape(n, -1)
 
     def scores(self, inputs: NDArray[Any]) -> NDArray[np.float64]:
         score_function = self.scored_model.score_function
@@ -64,13 +75,19 @@ class ParametricChanges(ScoreChanges):
     def changes(
         self, inputs: NDArray[Any], deletions: Any = slice(None)
     ) -> NDArray[np.float64]:
-        changes_of = self.scored_model.score_function.score_changes(
-            self.parameters, self.changes_of_parameters[deletions]
+        score_function = self.scored_model.score_function
+        if isinstance(score_function, objectives.LinearLayer):
+            has_intercept = inputs.shape[1] < len(self.deletions.model.parameters)
+            design = objectives.with_ones(inputs) if has_intercept else inputs
+            changes = self.deletions.score_changes(design, deletions)
+            return changes[..., : score_function.n_outputs]
+        changes_of = score_function.score_changes(
+            self.parameters, self.deletions[deletions]
         )
         return changes_of(inputs)
 
     def own_changes(self) -> NDArray[np.float64]:
-        changes = self.changes_of_parameters[self.deletion_of_row]
+        changes = self.parameter_changes[self.deletion_of_row]
         score_function = self.scored_model.score_function
         changed = score_function.scores_by_row(self.inputs, self.parameters + changes)
         return changed - self.scores(self.inputs)
@@ -134,10 +151,10 @@ def _linear_changes(
     damping: float,
 ) -> ParametricChanges:
     """Changes of a model of linear scores."""
-    inputs = objective.activations(sample.rows.native)[0]
-    model = objectives.score_model_at_optimum(
-        estimator, sample.rows.native, sample.y, sample.weights
-    )
+    X = sample.rows.native
+    if not objective.model.fit_intercept:  # the table would be that of the caller
+        X = copy_of(X)
+    model = objectives.score_model_at_optimum(estimator, X, sample.y, sample.weights)
     # d parameters of each of k outputs.
     d, k = len(model.parameters), objective.score_function.n_outputs
     # The scale of the residuals is fitted with the scores, but is no parameter.
@@ -146,23 +163,19 @@ def _linear_changes(
     distance = model.distance(fitted)
     if damping:
         model = replace(model, damping=damping)
-    parameters_without, converged = model.without(
-        _deleted_rows(deletion_of_row), _PRECISION
-    )
-    objectives.check_converged(objective.model, converged)
+    deletions = model.deletions(_deleted_rows(deletion_of_row), _PRECISION)
+    objectives.check_converged(objective.model, deletions.converged)
+    n_inputs = objective.score_function.parameters.size // k - 1
     # The last parameter is the intercept: it is zero if the model has none.
-    n_deletions = len(parameters_without)
-    parameters = np.zeros((inputs.shape[1] + 1, k))
+    parameters = np.zeros((n_inputs + 1, k))
     parameters[:d] = model.parameters[:, :k]
-    changes = np.zeros((n_deletions, *parameters.shape))
-    changes[:, :d] = parameters_without[..., :k] - model.parameters[:, :k]
     return ParametricChanges(
         objective,
-        inputs,
+        model.design[:, :n_inputs],
         model.weights,
         deletion_of_row,
         parameters.ravel(),
-        changes.reshape(n_deletions, -1),
+        deletions,
         distance,
     )
 
