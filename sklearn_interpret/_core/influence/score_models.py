@@ -9,7 +9,7 @@ The objective is ``sum_i w_i (loss(y_i, z_i @ B) + sum(row_penalty * B**2) / 2)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -169,6 +169,10 @@ class ScoreModel(Generic[_L]):
     damping: float = 0.0
     fixed: NDArray[np.bool_] | None = None
     offsets: _Array | float = 0.0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State without caches, one of which may be the model itself."""
+        return {of.name: getattr(self, of.name) for of in fields(self)}
 
     def scores_at(
         self, parameters: _Array, rows: NDArray[np.intp] | slice | None = None

@@ -26,8 +26,8 @@ FLAT = 1e-6
 # Rows this far from the plane, in units of the largest entries, are separated: linear
 # programs are solved to 1e-7.
 _SEPARATED = 1e-4
-# Share of the largest residual from which residuals count, and least share of the
-# largest eigenvalue that is no rounding.
+# Share of the largest residual from which residuals count, and share of the largest
+# eigenvalue from which eigenvalues are not rounding errors.
 _LARGE, _DETERMINED = 1e-3, 1e-10
 
 
