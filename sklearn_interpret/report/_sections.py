@@ -96,10 +96,9 @@ def overview(inspection: Inspection) -> SectionResult:
         if inspection.sample.y is not None:
             summary += " Targets have several values, and scores are of one."
             if inspection.has_scores:
-                own = np.mean([each.baseline_score_ for each in inspection.importances])
-                summary += (
-                    f" The model's own score is {number_text(own)} on {test_rows}."
-                )
+                own = [each.baseline_score_ for each in inspection.importances]
+                text = number_text(float(np.mean(own)))
+                summary += f" The model's own score is {text} on {test_rows}."
         return SectionResult(summary, contents)
     scores = _held_out_scores(inspection)
     losses, skills = _loss_table(inspection)
@@ -390,8 +389,8 @@ def importance(inspection: Inspection) -> SectionResult:
 
 def _sage_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]:
     """Columns of the table: SAGE values as shares of their sum, with half-widths."""
-    is_unknown = inspection.classifies and not inspection.scoring  # probabilities
-    if is_unknown or not inspection.has_targets:
+    # SAGE needs probabilities, or a number for each row.
+    if not inspection.has_targets or (inspection.classifies and not inspection.scoring):
         return {}
     players = inspection.columns_by_importance[:_SAGE_FEATURES]
     other_columns = inspection.columns_by_importance[_SAGE_FEATURES:]
