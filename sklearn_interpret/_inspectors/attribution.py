@@ -29,7 +29,7 @@ from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.rows.validation import empty_for_no_rows, rows_if_any
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning, CostlyInspectionWarning
 from sklearn_interpret.explanations import Explanation
@@ -200,7 +200,7 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
             interrupted (KeyboardInterrupt): the explanation is that of the finished
             rows, and `partial`.
         """
-        rows = rows_if_any(self, X)
+        rows = self._check_rows(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions, fields = self._attribute(rows)
         if len(values) < rows.n_rows:

@@ -248,17 +248,14 @@ def run(
     # Nested parallelism: workers times threads must not exceed the cores.
     work = _limited_calls(function, tasks, n_jobs)
     return_as = _return_as(get_active_backend()[0])
-    results, stopped = [], None
-    with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
-        calls = Parallel(n_jobs=n_jobs, return_as=return_as)(work)
-        try:
+    results: list[Any] = []
+    try:
+        with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
+            calls = Parallel(n_jobs=n_jobs, return_as=return_as)(work)
             for result in with_progress(calls, len(tasks)):
                 results.append(result)
-        except KeyboardInterrupt as interruption:  # after what is finished
-            stopped = interruption
-    yield from _issue_warnings(results)
-    if stopped is not None:
-        raise stopped
+    finally:  # what is finished comes before an interruption
+        yield from _issue_warnings(results)
 
 
 def stream(

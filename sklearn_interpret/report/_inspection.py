@@ -172,25 +172,31 @@ class Inspection:
         y = self.sample.y
         return y is not None and y.ndim == 1 and y.dtype.names is None
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether the model scores itself on the targets, as survival models do."""
+        is_scored = self.sample.y is not None and not self.classifies
+        return self.has_targets or (is_scored and hasattr(self.model, "score"))
+
     def require(self, *names: str) -> None:
         """Raise `NotApplicable` unless all of the named conditions hold.
 
         "table": rows have columns, and are no texts. "columns": they have several.
         "folds": the model was refitted in folds. "targets": each row has one target.
+        "scores": it has one, or the model scores itself.
         "classes": the model is a classifier. "numbers": it is a regressor.
         """
         of_several = self.is_table and len(self.names) > 1
         n_targets = (
             "no targets" if self.sample.y is None else "targets of several values"
         )
+        no_targets = f"The rows have {n_targets}, and this takes one for each row."
         conditions = {
             "table": (self.is_table, "The rows are texts, and this is for tables."),
             "columns": (of_several, "There is one feature only."),
             "folds": (self.folds, _NO_FOLDS),
-            "targets": (
-                self.has_targets,
-                f"The rows have {n_targets}, and this takes one for each row.",
-            ),
+            "targets": (self.has_targets, no_targets),
+            "scores": (self.has_scores, no_targets),
             "classes": (self.classifies, "The model is no classifier."),
             "numbers": (not self.classifies, "Classes have no range."),
         }
@@ -248,7 +254,8 @@ class Inspection:
     def has_several_outputs(self) -> bool:
         """Whether the model predicts several numbers, or labels, for each row."""
         one_row = self.row_subsample.rows.take(np.array([0])).native
-        return np.size(self.model.predict(one_row)) > 1
+        respond = self.model.predict if self.classifies else make_response(self.model)
+        return np.size(respond(one_row)) > 1
 
     def response_text(self, response_name: str | None) -> str:
         """The name of a response, with the output that is explained."""

@@ -90,10 +90,15 @@ def overview(inspection: Inspection) -> SectionResult:
         noun = "feature" if rows.n_columns == 1 else "features"
         size += f", {rows.n_columns} {noun}"
         contents.append(_feature_table(rows, inspection.object_columns))
+    test_rows = "rows not seen in training" if inspection.folds else "the rows given"
     if not inspection.has_targets:
         summary = f"The model was inspected on {size}."
         if inspection.sample.y is not None:
             summary += " Targets have several values, and scores are of one."
+            if inspection.has_scores:
+                own = [each.baseline_score_ for each in inspection.importances]
+                text = number_text(float(np.mean(own)))
+                summary += f" The model's own score is {text} on {test_rows}."
         return SectionResult(summary, contents)
     scores = _held_out_scores(inspection)
     losses, skills = _loss_table(inspection)
@@ -103,7 +108,6 @@ def overview(inspection: Inspection) -> SectionResult:
         columns[f"fold {k + 1}"] = [by_fold[k] for by_fold in scores.values()]
     table = Table(columns, "Scores of the model")
     contents = [table, losses, *_prediction_figures(inspection), *contents]
-    test_rows = "rows not seen in training" if inspection.folds else "the rows given"
     texts = _score_texts(scores)
     score_text = f"has {join_names(texts)}: it " if texts else ""
     loss = "log loss" if inspection.classifies else "squared error"
@@ -332,7 +336,7 @@ def _feature_table(rows: Rows, object_columns: set[int]) -> Table:
     return Table({"feature": rows.names, **columns}, "Features")
 
 
-@titled("What matters", "table targets")
+@titled("What matters", "table scores")
 def importance(inspection: Inspection) -> SectionResult:
     """Permutation importance over folds, SAGE values, and drop-column importance."""
     names, by_fold = inspection.names, inspection.fold_importances
@@ -349,8 +353,9 @@ def importance(inspection: Inspection) -> SectionResult:
     caption = f"{change} when a feature is permuted"
     # One-sided at 5 % for the largest of all columns (Bonferroni).
     limits = inspection.half_width(by_fold, level=1 - 0.1 / len(names))
-    significant = [j for j in inspection.columns_by_importance if means[j] > limits[j]]
-    features = inspection.columns_by_importance[: inspection.max_features]
+    order = np.argsort(-means, kind="stable").tolist()
+    significant = [j for j in order if means[j] > limits[j]]
+    features = order[: inspection.max_features]
     columns = {
         "feature": [names[j] for j in features],
         "permutation": [means[j] for j in features],
@@ -362,7 +367,7 @@ def importance(inspection: Inspection) -> SectionResult:
     summary = "No feature matters clearly more than chance."
     if not np.isfinite(widths).all():
         summary = "With one test set, errors of importances are not known."
-    elif check_chance(inspection).warns:
+    elif inspection.has_targets and check_chance(inspection).warns:
         summary = (
             "The model does not predict better than chance: its importances say "
             "nothing about the target."
@@ -376,12 +381,16 @@ def importance(inspection: Inspection) -> SectionResult:
             f"{join_names(matter)} matter; {matter[0]} has {share:.0%} of the sum of "
             "permutation importances."
         )
-    return SectionResult(summary, [drawn(display, caption), table], _IMPORTANCE_CODE)
+    code = (
+        _IMPORTANCE_CODE if inspection.has_targets else _IMPORTANCE_CODE.split("\n")[0]
+    )
+    return SectionResult(summary, [drawn(display, caption), table], code)
 
 
 def _sage_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]:
     """Columns of the table: SAGE values as shares of their sum, with half-widths."""
-    if inspection.classifies and not inspection.scoring:  # SAGE needs probabilities
+    # SAGE needs probabilities, or a number for each row.
+    if not inspection.has_targets or (inspection.classifies and not inspection.scoring):
         return {}
     players = inspection.columns_by_importance[:_SAGE_FEATURES]
     other_columns = inspection.columns_by_importance[_SAGE_FEATURES:]

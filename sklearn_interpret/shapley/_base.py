@@ -38,7 +38,7 @@ from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.replacement.response_games import LINKS, CoalitionGame
 from sklearn_interpret._model.row_limit import rows_left
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret._model.rows.validation import empty_for_no_rows, rows_if_any
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import (
     CostlyInspectionWarning,
     SaturatedResponseWarning,
@@ -107,7 +107,7 @@ def interaction_values(self: Any, X: Any) -> NDArray[np.float64]:
         Symmetric in the players.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
-        pairs = self._pair_values(rows_if_any(self, X))
+        pairs = self._pair_values(self._check_rows(X, reset=False))
     check_no_overflow(pairs, "interaction values")
     return pairs[..., 0] if pairs.shape[-1] == 1 else pairs
 
@@ -361,30 +361,25 @@ class BaseCoalitional(BaseAttribution):
         task = attributor if tolerance is None else _stages_of(attributor, n_players)
         evaluate = partial(function, task, self._game)
         n_saturated = 0
-        for result, saturated in self._results(evaluate, rows, row_bytes, n_coalitions):
+        most_rows = rows_in_memory(row_bytes)
+        for result, saturated in self._results(evaluate, rows, most_rows, n_coalitions):
             n_saturated += saturated.sum()
             yield result
         if n_saturated:
             _warn_saturated(f"{n_saturated} of {rows.n_rows} rows")
 
     def _results(
-        self,
-        evaluate: Callable[[Rows], Any],
-        rows: Rows,
-        row_bytes: int,
-        n_coalitions: int,
+        self, evaluate: Callable[[Rows], Any], rows: Rows, most_rows: int, n_asked: int
     ) -> Iterator[Any]:
         """Results of blocks, whose rows are finished together, in about a second."""
         n_rows, n_workers = max(rows.n_rows, 1), effective_n_jobs(self.n_jobs)
-        most_rows = rows_in_memory(row_bytes)
         if n_workers == 1:
-            seconds = self._game.most_seconds(n_coalitions)
-            blocks = _blocks_in_time(n_rows, most_rows, seconds)
-            results = _one_for_each_row(evaluate, rows, blocks)
+            seconds = self._game.most_seconds(n_asked)
+            results = _results_in_time(evaluate, rows, most_rows, seconds)
             yield from filter(None, with_progress(results, n_rows))
             return
         rows_per_task = -(-n_rows // (_TASKS_PER_WORKER * n_workers))
-        in_time = int(_BLOCK_SECONDS / max(self._game.seconds(1, n_coalitions), 1e-9))
+        in_time = int(_BLOCK_SECONDS / max(self._game.seconds(1, n_asked), 1e-9))
         block_rows = max(1, min(most_rows, rows_per_task, in_time))
         tasks = [(rows.sliced(block),) for block in slices(n_rows, block_rows)]
         yield from run(evaluate, tasks, n_jobs=self.n_jobs)
@@ -409,20 +404,19 @@ class BaseCoalitional(BaseAttribution):
     def _refuse_rows(self, n_rows: int, n_left: int, fewest: int) -> NoReturn:
         """Say what `max_rows` allows, and what is needed at least."""
         n_draws = self._game.n_draws
-        n_possible = n_left // (1 + fewest * n_draws)
-        fewer_draws = (n_left // n_rows - 1) // fewest if fewest else 0
-        possible = []
-        if n_possible:
-            possible.append(f"{n_possible} of the {n_rows} rows to be explained")
-        if fewer_draws >= self._game.fewest_draws:
-            possible.append(
-                f"all with {fewer_draws} rows of the background (subsample)"
-            )
+        needed = 1 + fewest * n_draws
+        n_possible, fewer = n_left // needed, (n_left // n_rows - 1) // max(fewest, 1)
+        options = {
+            f"{n_possible} of the {n_rows} rows to be explained": n_possible > 0,
+            f"all with {fewer} rows of the background (subsample)": (
+                fewer >= self._game.fewest_draws
+            ),
+        }
+        possible = ", or ".join(text for text, holds in options.items() if holds)
         raise ValueError(
-            f"max_rows={self.max_rows} is less than {n_rows * (1 + fewest * n_draws)}: "
-            f"{n_rows} rows, each with at least {fewest} coalitions x {n_draws} rows "
-            "and one more. "
-            + (f"It allows {', or '.join(possible)}. " if possible else "")
+            f"max_rows={self.max_rows} is less than {n_rows * needed}: {n_rows} rows, "
+            f"each with at least {fewest} coalitions x {n_draws} rows and one more. "
+            + (f"It allows {possible}. " if possible else "")
             + "Joining players (feature_groups) takes fewer."
         )
 
@@ -470,27 +464,22 @@ def finished_of(blocks: Iterator[Any]) -> list[Any]:
     return finished
 
 
-def _blocks_in_time(n_rows: int, most_rows: int, seconds: float) -> Iterator[slice]:
-    """Blocks that take about a second each, by the time of the one before.
+def _results_in_time(
+    evaluate: Callable[[Rows], Any], rows: Rows, most_rows: int, seconds: float
+) -> Iterator[Any]:
+    """Results of blocks that take about a second each, by the time of the one before.
 
-    `seconds` is the time of a row for the first.
+    `seconds` is the time of a row for the first. For its other rows, a block has None:
+    progress is by row.
     """
-    stop = 0
+    stop, n_rows = 0, max(rows.n_rows, 1)
     while stop < n_rows:
         in_time = int(_BLOCK_SECONDS / max(seconds, 1e-9))
         start, stop = stop, min(n_rows, stop + max(1, min(most_rows, in_time)))
         began = perf_counter()
-        yield slice(start, stop)
+        yield evaluate(rows.sliced(slice(start, stop)))
         seconds = (perf_counter() - began) / (stop - start)
-
-
-def _one_for_each_row(
-    evaluate: Callable[[Rows], Any], rows: Rows, blocks: Iterator[slice]
-) -> Iterator[Any]:
-    """Results of blocks, each followed by None for its other rows: progress by row."""
-    for block in blocks:
-        yield evaluate(rows.sliced(block))
-        yield from repeat(None, block.stop - block.start - 1)
+        yield from repeat(None, stop - start - 1)
 
 
 def _stages_of(attributor: Attributor, n_players: int) -> list[Attributor]:

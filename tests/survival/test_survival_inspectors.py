@@ -81,11 +81,13 @@ def test_survival_targets_are_no_numbers(inspector_class, table):
 def test_reports_leave_out_what_needs_numbers(table):
     report = InspectionReport(
         FrozenEstimator(clone(MODELS["tree"]).fit(*table)),
-        sections=["overview", "effects"],
+        sections=["overview", "importance", "effects"],
         checks=["range", "outside"],
     ).fit(*table)
-    overview, effects = report.sections_
-    assert "scores are of one" in overview.summary
+    overview, importance, effects = report.sections_
+    assert "scores are of one. The model's own score is" in overview.summary
+    assert "age" in importance.summary
+    assert "SAGE" not in importance.code
     assert "age" in effects.summary
     assert [check.verdict for check in report.checks_] == ["skipped", "passed"]
 

@@ -106,7 +106,7 @@ def test_a_single_time(table):
         ([1, 2, 2], (3, 4), "must be increasing"),
         ([[1, 2, 3]], (3, 4), "must be increasing"),
         ([1, 2, 3], (4, 3), r"of 'a' has the shape \(4, 3\); .* need \(3, 4\)"),
-        ([1, 2, 3], (4,), r"has the shape \(4,\)"),
+        ([1, 2, 3], (4,), r"has the shape \(1, 4\)"),
     ],
 )
 def test_arrays_that_do_not_fit(times, shape, message):

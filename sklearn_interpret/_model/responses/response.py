@@ -25,6 +25,7 @@ from sklearn_interpret._model.responses.predictors import (
     RESPONSE_METHODS,
     innermost,
     is_classifier,
+    tags_of,
     unfrozen,
 )
 from sklearn_interpret._model.row_limit import ask_model
@@ -401,8 +402,11 @@ def _resolve_method(
         candidates = [response_method]
     elif is_classifier(estimator):
         candidates = ["predict_proba", "decision_function", "predict"]
+    elif tags_of(estimator).estimator_type == "density_estimator":
+        # What mixtures predict is the number of a component, which is no quantity.
+        candidates = ["predict_proba", "predict", "score_samples"]
     else:
-        candidates = ["predict", "score_samples"]  # the latter of densities
+        candidates = ["predict", "score_samples"]
     accepted = (*RESPONSE_METHODS, CENTERED_LOG_PROBA)
     if not candidates or any(name not in accepted for name in candidates):
         raise ValueError(

@@ -64,8 +64,9 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     if not reset:
         check_is_fitted(estimator)
     rows = as_rows(X)
+    takes_none = not reset and getattr(estimator, "_takes_no_rows", False)
     for count, item in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
-        if count == 0:
+        if count == 0 and not (takes_none and item == "sample"):
             raise ValueError(
                 f"Found array with 0 {item}(s) (shape={rows.native.shape}) while a "
                 f"minimum of 1 is required by {type(estimator).__name__}."
@@ -90,32 +91,18 @@ def empty_for_no_rows(method: F) -> F:
 
     @wraps(method)
     def of_rows(self: Any, X: Any, *args: Any, **options: Any) -> Any:
-        if not _has_no_rows(self, X) or getattr(self, "_takes_no_rows", False):
+        shape = None if is_dask(X) else getattr(X, "shape", None)
+        has_rows = shape is None or len(shape) != 2 or shape[0] != 0
+        if has_rows or getattr(self, "_takes_no_rows", False):
             return method(self, X, *args, **options)
+        check_is_fitted(self)
+        validate_data(self, as_rows(X).native, reset=False, skip_check_array=True)
         options.pop("y", None)  # it does not belong to the first row
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return method(self, self._first_row, **options)[:0]
 
     return cast(F, of_rows)
-
-
-def rows_if_any(estimator: Any, X: Any) -> Rows:
-    """Validated rows of `X` for a fitted estimator, which may be none."""
-    if _has_no_rows(estimator, X):
-        return as_rows(estimator._first_row).sliced(slice(0))
-    rows: Rows = estimator._check_rows(X, reset=False)
-    return rows
-
-
-def _has_no_rows(estimator: Any, X: Any) -> bool:
-    """Whether `X` is a table without rows, with the columns of `fit`."""
-    shape = None if is_dask(X) else getattr(X, "shape", None)
-    if shape is None or len(shape) != 2 or shape[0] != 0:
-        return False
-    check_is_fitted(estimator)
-    validate_data(estimator, as_rows(X).native, reset=False, skip_check_array=True)
-    return True
 
 
 def _check_names_are_text(names: list[str]) -> None:

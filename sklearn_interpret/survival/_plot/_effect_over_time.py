@@ -140,9 +140,8 @@ class EffectOverTimeDisplay(EffectDisplay):
         for name, grid, average in zip(
             self.feature_names, self.grid_values, self.average, strict=True
         ):
-            shape, needed = np.shape(average), (len(times), len(grid))
-            if len(times) == 1 and len(shape) == 1:
-                shape = (1, *shape)
+            # A single time may have no axis.
+            shape, needed = np.atleast_2d(average).shape, (len(times), len(grid))
             if shape != needed and not isinstance(grid, tuple):  # pairs are not drawn
                 raise ValueError(
                     f"average of {name!r} has the shape {shape}; {len(times)} times "

@@ -16,9 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.metrics import mean_squared_error
+from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KernelDensity, KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -249,6 +250,17 @@ def test_other_predictors_predict():
     assert_array_equal(
         make_response(clusters)(X), clusters.predict(X)[:, None].astype(float)
     )
+
+
+def test_mixtures_have_probabilities_of_components():
+    for kind in (GaussianMixture, BayesianGaussianMixture):
+        mixture = kind(n_components=2, random_state=0).fit(X)
+        for model in (mixture, FrozenEstimator(mixture), make_pipeline(mixture)):
+            response = make_response(model)
+            assert response.method == "predict_proba"
+            assert_array_equal(response(X), mixture.predict_proba(X))
+            assert response.output_names(2) == [0, 1]
+    assert make_response(KernelDensity().fit(X)).method == "score_samples"
 
 
 def test_a_list_of_methods_takes_the_first_there_is():
