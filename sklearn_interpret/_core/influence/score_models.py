@@ -82,8 +82,15 @@ class _FirstSteps(NamedTuple):
         return _FirstSteps(*(numbers[positions] for numbers in self))
 
 
+class PickledWithoutCaches:
+    """Base of dataclasses whose state are their fields: a cache may be the object."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {of.name: getattr(self, of.name) for of in fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class Deletions:
+class Deletions(PickledWithoutCaches):
     """Changes of a model without each of m lists of rows.
 
     Of first steps only v is stored: scores of few rows need no parameters.
@@ -133,7 +140,7 @@ class Deletions:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreModel(Generic[_L]):
+class ScoreModel(PickledWithoutCaches, Generic[_L]):
     """A model of linear scores, where its objective is smallest.
 
     Parameters
@@ -169,10 +176,6 @@ class ScoreModel(Generic[_L]):
     damping: float = 0.0
     fixed: NDArray[np.bool_] | None = None
     offsets: _Array | float = 0.0
-
-    def __getstate__(self) -> dict[str, Any]:
-        """State without caches, one of which may be the model itself."""
-        return {of.name: getattr(self, of.name) for of in fields(self)}
 
     def scores_at(
         self, parameters: _Array, rows: NDArray[np.intp] | slice | None = None

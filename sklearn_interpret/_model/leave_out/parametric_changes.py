@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sklearn_interpret._core.influence.networks import minimise_objective
-from sklearn_interpret._core.influence.score_models import Deletions
+from sklearn_interpret._core.influence.score_models import (
+    Deletions,
+    PickledWithoutCaches,
+)
 from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.leave_out.score_changes import ScoreChanges
 from sklearn_interpret._model.responses.predictors import weight_parameter
@@ -32,7 +35,7 @@ _PRECISE_FIT = {"tol": 1e-8, "max_iter": 100_000}
 
 
 @dataclass(frozen=True, eq=False)
-class ParametricChanges(ScoreChanges):
+class ParametricChanges(PickledWithoutCaches, ScoreChanges):
     """The optimum of a model, and changes of its parameters without each deletion.
 
     Parameters
