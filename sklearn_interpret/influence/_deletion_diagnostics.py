@@ -17,10 +17,11 @@ from sklearn.utils import check_consistent_length
 
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
+from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.leave_out.deletions import make_deletions
 from sklearn_interpret._model.leave_out.training import Training
@@ -40,6 +41,7 @@ from sklearn_interpret._model.rows.validation import (
     empty_for_no_rows,
     target_numbers,
 )
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import (
     influence_blocks,
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
+# Megabytes of changes above which a warning is raised, chosen by hand.
+_MANY_MEGABYTES = 500
 # Names of the changes in explanations, by the parameter `what`.
 _CHANGE_NAMES = {
     "prediction": "change of the response",
@@ -140,6 +144,11 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin):
     ValueError
         In `fit`: targets missing; a model that cannot be fitted without some row; a
         class that is gone with a row, where the response has no value for that.
+
+    Warns
+    -----
+    CostlyInspectionWarning
+        In `fit`: the changes are about to take more than 500 MB.
 
     See Also
     --------
@@ -298,22 +307,29 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin):
         n_deletions: int,
     ) -> None:
         """Set the changes of responses (n_rows, k) and losses, and their mean size."""
-        n_outputs = before.shape[1]
-        changes = np.empty((n_deletions, *before.shape))
-        has_losses = self.what == "loss"
+        (n_rows, n_outputs), has_losses = before.shape, self.what == "loss"
+        megabytes = 8e-6 * n_deletions * n_rows * (n_outputs + has_losses)
+        if megabytes > _MANY_MEGABYTES:
+            warn(
+                "Leave out fewer rows (rows=) or compare fewer (subsample=): changes "
+                f"for {n_rows} rows in {n_deletions} fits take {megabytes:.0f} MB.",
+                CostlyInspectionWarning,
+            )
+        changes = np.empty((n_deletions, n_rows, n_outputs))
+        self.prediction_changes_ = changes if n_outputs > 1 else changes[:, :, 0]
+        measured = changes
         if has_losses:
-            loss_changes = np.empty(changes.shape[:2])
+            self.loss_changes_ = np.empty((n_deletions, n_rows))
+            measured = self.loss_changes_[:, :, None]
             losses_of = _losses_of_rows(response, sample.y, n_outputs)
+        shares = shares_of(sample.weights)
+        self.influence_ = np.empty(n_deletions)
         responses = self._deletions.responses(response, sample.rows.native)
         for i, after in enumerate(with_progress(responses, n_deletions)):
             changes[i] = after - before
             if has_losses:
-                loss_changes[i] = losses_of(after) - losses_of(before)
-        self.prediction_changes_ = changes if n_outputs > 1 else changes[:, :, 0]
-        sizes = np.abs(changes).mean(axis=2)
-        if has_losses:
-            self.loss_changes_, sizes = loss_changes, np.abs(loss_changes)
-        self.influence_ = np.average(sizes, axis=1, weights=sample.weights)
+                self.loss_changes_[i] = losses_of(after) - losses_of(before)
+            self.influence_[i] = (shares @ np.abs(measured[i])).mean()
 
     def _choose_deleted(self, training: Training) -> list[NDArray[np.intp]]:
         """Positions of the rows that each deletion removes together.
@@ -369,10 +385,11 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin):
         before = self._deletions.baseline(response, rows.native)
         measure = self._make_measure(response, rows, y, before.shape[1])
         responses = self._deletions.responses(response, rows.native)
-        responses = with_progress(responses, len(self.influence_))
-        changes = [measure(after) - measure(before) for after in responses]
+        values = np.empty((rows.n_rows, len(self.influence_)))
+        for i, after in enumerate(with_progress(responses, values.shape[1])):
+            values[:, i] = measure(after) - measure(before)
         return TrainingExplanation(
-            np.stack(changes, axis=1),
+            values,
             predictions=drop_single_output(before.T).T,
             data=rows.native,
             feature_names=rows.names,

@@ -26,12 +26,7 @@ from sklearn_interpret._core.statistics.weighted import (
 from sklearn_interpret._inspectors.ordered_table import OrderedTable
 from sklearn_interpret._model.progress import phases, with_progress
 from sklearn_interpret._model.rows.dates import as_dates
-from sklearn_interpret.rules._lasso import (
-    Columns,
-    LassoFold,
-    LassoProblem,
-    best_penalty,
-)
+from sklearn_interpret.rules._lasso import LassoFold, LassoProblem, best_penalty
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 if TYPE_CHECKING:
@@ -95,7 +90,7 @@ class Candidates(NamedTuple):
 
     table: OrderedTable
     rules: list[tuple[Condition, ...]]
-    columns: Columns
+    columns: list[NDArray[Any]]  # flags of rules, then values of linear terms
     lasso: LassoProblem
 
 
@@ -165,14 +160,11 @@ class EnsembleSearch:
         table = OrderedTable.of_codes(self.space, self.codes, targets, weights)
         random = np.random.RandomState(seed)
         rules = boosted_rules(table, targets, weights, self.loss, self.growth, random)
-        masks = [rule_mask(table.ranks, rule) for rule in rules]
-        numbers = [column.values for column in self.linear]
-        columns = Columns(
-            np.array(masks, dtype=bool).reshape(-1, len(targets)),
-            np.array(numbers, dtype=np.float64).reshape(-1, len(targets)),
-        )
-        weighted = weights > 0
-        used = columns if weighted.all() else columns.of_rows(weighted)
+        columns: list[NDArray[Any]] = [rule_mask(table.ranks, rule) for rule in rules]
+        columns += [column.values for column in self.linear]
+        weighted, used = weights > 0, columns
+        if not weighted.all():
+            used = [column[weighted] for column in columns]
         shares = shares_of(weights[weighted])
         lasso = LassoProblem(used, targets[weighted], shares, self.loss)
         return Candidates(table, rules, columns, lasso)
@@ -191,7 +183,7 @@ class EnsembleSearch:
         is_out = weights_out > 0
         return LassoFold(
             candidates.lasso,
-            candidates.columns.of_rows(is_out),
+            [column[is_out] for column in candidates.columns],
             targets[is_out],
             (weights_out * self.class_weights)[is_out],
         )
@@ -200,7 +192,7 @@ class EnsembleSearch:
         """The rule or linear term of a column, with the coefficient 1."""
         if k >= len(candidates.rules):
             return self.linear[k - len(candidates.rules)].term
-        n_rows = float(self.weights @ candidates.columns.flags[k])
+        n_rows = float(self.weights @ candidates.columns[k])
         coverage = n_rows / float(self.weights.sum())
         return WeightedRule(
             candidates.table.conditions(candidates.rules[k]),

@@ -8,7 +8,8 @@ a lasso on weighted squares (Friedman, Hastie & Tibshirani 2010).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,12 @@ from sklearn_interpret._core.statistics.weighted import row_blocks
 from sklearn_interpret._model.progress import with_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from sklearn_interpret._core.statistics.score_losses import Loss
 
 # An array of floats, whose shape comments and docstrings say.
 _Array = NDArray[np.float64]
+# Columns, each an array (n_rows,) of numbers, or of flags: an eighth of the memory.
+_Columns = Sequence[NDArray[Any]] | NDArray[Any]
 
 # Number of penalties, and the last as a share of the first: as in scikit-learn's
 # `LassoCV`.
@@ -47,38 +48,11 @@ _MIN_DECREASE = 1e-10
 # A column that was left out is taken in where its slope exceeds the penalty by more
 # than this share: less would be the error of the solver.
 _SLOPE_TOLERANCE = 1e-2
+# Flags are numbers all the time where these take 8 MB at most.
+_FEW_NUMBERS = 2**20
 # Cyclic descent draws no coordinates, but scikit-learn draws a seed for them: here, and
 # not of numpy's global state. A new generator would take as long as a small problem.
 _UNUSED_RANDOM_STATE = np.random.RandomState(0)
-
-
-class Columns(NamedTuple):
-    """Columns of rules, which take an eighth of the memory of numbers, then others."""
-
-    flags: NDArray[np.bool_]  # (n_rules, n_rows)
-    numbers: _Array  # (n_others, n_rows)
-
-    def of_rows(self, rows: NDArray[np.bool_]) -> Columns:
-        """The columns of some rows."""
-        return Columns(self.flags[:, rows], self.numbers[:, rows])
-
-    def select(self, positions: NDArray[np.intp]) -> _Array:
-        """Numbers of the columns at sorted positions, (n_selected, n_rows)."""
-        n_rules = len(self.flags)
-        first = np.searchsorted(positions, n_rules)  # of the others
-        others = self.numbers[positions[first:] - n_rules]
-        return np.concatenate([self.flags[positions[:first]], others])
-
-    def blocks(self) -> Iterator[tuple[slice, _Array]]:
-        """Numbers (n_columns, r) of rows, block by block."""
-        # A quarter of the columns, since few large blocks take less time.
-        n_columns = (len(self.flags) + len(self.numbers)) // 4
-        for rows in row_blocks(self.flags.shape[1], n_columns):
-            yield rows, np.concatenate([self.flags[:, rows], self.numbers[:, rows]])
-
-    def sums(self, weights: _Array) -> _Array:
-        """Weighted sums of the columns, (n_columns,)."""
-        return np.sum([block @ weights[rows] for rows, block in self.blocks()], axis=0)
 
 
 class LassoProblem:
@@ -86,7 +60,7 @@ class LassoProblem:
 
     Parameters
     ----------
-    columns : Columns
+    columns : sequence of ndarray of shape (n_rows,), float or bool
         Columns.
     targets, weights : ndarray of shape (n_rows,)
         Targets of the rows, and weights that sum to one.
@@ -95,13 +69,15 @@ class LassoProblem:
     """
 
     def __init__(
-        self, columns: Columns, targets: _Array, weights: _Array, loss: Loss
+        self, columns: _Columns, targets: _Array, weights: _Array, loss: Loss
     ) -> None:
+        if len(columns) * len(targets) <= _FEW_NUMBERS:
+            columns = _numbers(columns)
         self._columns, self._weights, self._loss = columns, weights, loss
         self._targets = targets[:, None]
-        self._means = columns.sums(weights)
+        self._means = _weighted_sums(columns, weights)
         self.intercept = float(constant_score(loss, targets, weights))
-        self.coefficients = np.zeros(len(self._means))
+        self.coefficients = np.zeros(len(columns))
         self._scores = np.full((len(targets), 1), self.intercept)
         self._slopes = self._coefficient_slopes()
         self._largest_penalty = np.abs(self._slopes).max(initial=0.0)
@@ -131,16 +107,18 @@ class LassoProblem:
             active |= exceeds
         self._penalty = penalty
 
-    def scores(self, columns: Columns) -> _Array:
-        """Scores of rows by the current coefficients."""
-        used = np.flatnonzero(self.coefficients)
-        return self.intercept + self.coefficients[used] @ columns.select(used)
+    def scores(self, columns: _Columns, n_rows: int) -> _Array:
+        """Scores (n_rows,) of rows by the current coefficients."""
+        scores = np.full(n_rows, self.intercept)
+        for k in np.flatnonzero(self.coefficients).tolist():
+            scores += self.coefficients[k] * columns[k]
+        return scores
 
     def _coefficient_slopes(self) -> _Array:
         """Slopes of the mean loss along the coefficients, at its best intercept."""
         slopes = self._score_slopes()
         # A change of a coefficient moves the intercept by minus the column's mean.
-        return self._columns.sums(slopes) - slopes.sum() * self._means
+        return _weighted_sums(self._columns, slopes) - slopes.sum() * self._means
 
     def _score_slopes(self) -> _Array:
         """Slope of the weighted mean loss along the score of each row: (n_rows,)."""
@@ -156,9 +134,7 @@ class LassoProblem:
         Products of the columns, computed once, replace the rows.
         """
         if self._gram is None:
-            self._gram = _centred_gram(
-                self._columns.blocks(), self._weights, self._means
-            )
+            self._gram = _centred_gram(self._columns, self._weights, self._means)
             squares = np.square(self._targets[:, 0] - self.intercept)
             self._mean_square = float(self._weights @ squares)
         solution = _lasso_from_products(
@@ -176,7 +152,7 @@ class LassoProblem:
 
     def _solve_by_newton(self, active: NDArray[np.intp], penalty: float) -> _Array:
         """Solve for coefficients of the active columns; slopes along all columns."""
-        columns = self._columns.select(active)
+        columns = _numbers([self._columns[k] for k in active.tolist()])
         for _ in range(_MAX_NEWTON_STEPS):
             curvatures = np.maximum(self._curvatures(), _MIN_CURVATURE)
             row_weights = self._weights * curvatures
@@ -187,7 +163,7 @@ class LassoProblem:
             targets -= row_weights @ targets / total_weight
             means = columns @ row_weights / total_weight
             solution = _lasso_from_products(
-                _centred_gram([(slice(None), columns)], row_weights, means),
+                _centred_gram(columns, row_weights, means),
                 columns @ (row_weights * targets),
                 float(row_weights @ targets**2),
                 coefficients,
@@ -219,13 +195,25 @@ class LassoProblem:
         return next((step for step in steps if objective(step) < bound), 0.0)
 
 
-def _centred_gram(
-    blocks: Iterable[tuple[slice, _Array]], weights: _Array, means: _Array
-) -> _Array:
+def _numbers(columns: _Columns, rows: slice = slice(None)) -> _Array:
+    """Columns as numbers, (n_columns, r), of some rows."""
+    if isinstance(columns, np.ndarray):
+        return columns[:, rows]
+    return np.array([column[rows] for column in columns], dtype=np.float64)
+
+
+def _weighted_sums(columns: _Columns, weights: _Array) -> _Array:
+    """Weighted sums of columns, (n_columns,)."""
+    blocks = row_blocks(len(columns), len(weights))
+    return np.hstack([[], *(_numbers(columns[few]) @ weights for few in blocks)])
+
+
+def _centred_gram(columns: _Columns, weights: _Array, means: _Array) -> _Array:
     """Weighted products of columns less their means: (n_columns, n_columns)."""
-    gram = np.zeros((len(means), len(means)))
-    for rows, block in blocks:
-        centred = np.sqrt(weights[rows]) * (block - means[:, None])
+    gram, roots = np.zeros((len(columns), len(columns))), np.sqrt(weights)
+    # Large blocks, since each adds to all products.
+    for rows in row_blocks(len(weights), len(columns) // 4):
+        centred = roots[rows] * (_numbers(columns, rows) - means[:, None])
         gram += centred @ centred.T
     return gram
 
@@ -258,7 +246,7 @@ class LassoFold(NamedTuple):
     """A fold of the cross-validation: its problem, and the rows that it leaves out."""
 
     problem: LassoProblem
-    columns: Columns  # of the rows out
+    columns: _Columns  # of the rows out
     targets: _Array  # (n_rows_out,)
     weights: _Array  # (n_rows_out,)
 
@@ -273,8 +261,8 @@ def best_penalty(penalties: _Array, folds: Sequence[LassoFold], loss: Loss) -> i
         total = 0.0
         for fold in folds:
             fold.problem.solve(penalty)
-            scores = fold.problem.scores(fold.columns)[:, None]
-            losses_out = loss.values(fold.targets[:, None], scores)
+            scores = fold.problem.scores(fold.columns, len(fold.targets))
+            losses_out = loss.values(fold.targets[:, None], scores[:, None])
             total += float(fold.weights @ losses_out)
         losses.append(total)
         if len(losses) - np.argmin(losses) > _PATIENCE:

@@ -19,7 +19,7 @@ from sklearn_interpret.rules import (
     _ensemble_search,
 )
 from sklearn_interpret.rules._ensemble_search import boosted_rules
-from sklearn_interpret.rules._lasso import Columns, LassoProblem
+from sklearn_interpret.rules._lasso import LassoProblem
 from tests.references.rules import condition_holds, is_missing, rule_holds
 from tests.rules.test_rules import random_case
 from tests.speeds import examples
@@ -123,8 +123,7 @@ def test_lasso_against_scikit_learn(logistic):
     weights /= weights.sum()
     targets = (score > 0).astype(float) if logistic else score
     loss = Logistic() if logistic else HalfSquared()
-    flags = Columns(columns.T == 1, np.empty((0, 200)))
-    problem = LassoProblem(flags, targets, weights, loss)
+    problem = LassoProblem(columns.T == 1, targets, weights, loss)
     for penalty in problem.penalties()[1:60:7]:
         problem.solve(penalty)
     peer = Lasso(alpha=penalty, tol=1e-10)

@@ -20,6 +20,7 @@ from sklearn.linear_model import (
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._core.influence.score_models import ScoreModel
+from sklearn_interpret._core.statistics.weighted import row_blocks
 from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
@@ -30,7 +31,6 @@ from sklearn_interpret._model.gradients.objectives import (
     score_model_at_optimum,
 )
 from sklearn_interpret._model.leave_out.training import Training
-from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import Response, check_finite
 from sklearn_interpret._model.rows.base import copy_of
@@ -84,8 +84,8 @@ class ScoresWithout:
         _, model = steps_and_model(self.fitted)
         design = _design(read_objective(self.fitted), X, self.full_parameters.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape
-        # For each model: 8 bytes for k scores of m rows, and for what is read of them.
-        for block in slices(n, batch_rows(8 * m * (k + 1))):
+        # For each model: k scores of m rows, and what is read of them.
+        for block in row_blocks(n, m * (k + 1)):
             block_parameters = parameters[block]
             side_by_side = block_parameters.transpose(1, 0, 2).reshape(d, -1)
             scores = (design @ side_by_side).reshape(m, len(block_parameters), k)
