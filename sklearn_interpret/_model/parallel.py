@@ -5,12 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import (
-    AbstractContextManager,
-    _GeneratorContextManager,
-    contextmanager,
-    nullcontext,
-)
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, partial
 from itertools import chain, starmap
 from operator import call
@@ -29,6 +24,8 @@ from sklearn_interpret._model import row_limit
 from sklearn_interpret._model.progress import with_progress
 
 if TYPE_CHECKING:
+    from contextlib import _GeneratorContextManager
+
     from sklearn_interpret._model.rows.base import Rows
 
 T = TypeVar("T")

@@ -117,7 +117,7 @@ def announce_rows(
     n_rows : int
         Number of rows that are about to be sent to the model, or an upper bound.
     parts : dict of str to int
-        What makes up the number: by name, numbers whose product it is or nearly is.
+        Numbers by name, whose product is `n_rows`, or nearly.
     advice : str
         How to send fewer.
     power : int, default=1

@@ -537,11 +537,16 @@ def _blocks_of_players(
         yield rows, players, np.stack(effects, axis=1), without_player
 
 
+def _pairs_of(triples: list[tuple[int, ...]]) -> set[frozenset[int]]:
+    """Pairs of the features of triples."""
+    return {frozenset(pair) for triple in triples for pair in combinations(triple, 2)}
+
+
 def _extra_pairs(
     pairs: NDArray[np.intp], triples: list[tuple[int, ...]]
 ) -> list[tuple[int, ...]]:
     """Pairs that triples need, besides those that are measured."""
-    needed = {frozenset(pair) for triple in triples for pair in combinations(triple, 2)}
+    needed = _pairs_of(triples)
     extra = needed - set(map(frozenset, iter_tuples(pairs))) if needed else ()
     return sorted(tuple(sorted(pair)) for pair in extra)
 
@@ -554,7 +559,7 @@ def _strengths_of_sets(
     floor: NDArray[np.float64],
 ) -> tuple[Strength, Strength, NDArray[np.float64]]:
     """Strengths of pairs and triples, and the mean joint effects of pairs."""
-    needed = {frozenset(pair) for triple in triples for pair in combinations(triple, 2)}
+    needed = _pairs_of(triples)
     extra_sets = [*_extra_pairs(pairs, triples), *triples]
     n_sets, n_outputs = len(pairs) + len(extra_sets), responses.predictions.shape[1]
     strengths = h_statistics.Strength(*np.zeros((2, n_sets, n_outputs)))

@@ -73,8 +73,8 @@ _N_BINS = 10
 # Most outputs whose effects are put in words.
 _MOST_OUTPUTS = 3
 # The code that a section shows.
-_IMPORTANCE_CODE = """PermutationImportanceDisplay.from_cv_results(cv_results, X, y)
-SAGE(FrozenEstimator(model)).fit(X, y).feature_importances_"""
+_PERMUTATION_CODE = "PermutationImportanceDisplay.from_cv_results(cv_results, X, y)"
+_SAGE_CODE = "SAGE(FrozenEstimator(model)).fit(X, y).feature_importances_"
 _DECOMPOSITION_CODE = (
     "FunctionalDecomposition(FrozenEstimator(model)).fit(X).explain(X)"
 )
@@ -381,10 +381,8 @@ def importance(inspection: Inspection) -> SectionResult:
             f"{join_names(matter)} matter; {matter[0]} has {share:.0%} of the sum of "
             "permutation importances."
         )
-    code = (
-        _IMPORTANCE_CODE if inspection.has_targets else _IMPORTANCE_CODE.split("\n")[0]
-    )
-    return SectionResult(summary, [drawn(display, caption), table], code)
+    codes = [_PERMUTATION_CODE, *([_SAGE_CODE] if inspection.has_targets else ())]
+    return SectionResult(summary, [drawn(display, caption), table], "\n".join(codes))
 
 
 def _sage_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]:

@@ -202,7 +202,8 @@ class OneRClassifier(RuleListClassifier):
         codes, code_of_label = bins[0]._read(rows)
         rule_of_code = np.full(len(code_of_label), len(bins))
         for position, condition in enumerate(bins):
-            code = code_of_label.get(label_key((condition.levels or ())[0]))
-            if code is not None:
-                rule_of_code[code] = position
+            for level in condition.levels or ():
+                code = code_of_label.get(label_key(level))
+                if code is not None:
+                    rule_of_code[code] = position
         return rule_of_code[codes]

@@ -87,8 +87,9 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
         deciding = self._first_that_holds(conditions, sample.rows)
         sums = np.zeros((len(conditions), n_classes))
         np.add.at(sums, (deciding, sample.y), sample.weights)
+        all_sums = sums.sum(axis=0)
         return [
-            self._make_rule(rule, rule_sums, sums.sum(axis=0), class_weights)
+            self._make_rule(rule, rule_sums, all_sums, class_weights)
             for rule, rule_sums in zip(conditions, sums, strict=True)
             if rule_sums.any() or not rule
         ]

@@ -64,7 +64,7 @@ _BLOCK_SECONDS = 1.0
 # nearer to the tolerance, but fit more surrogates.
 _STAGE_GROWTH = 1.3
 # The largest error of a row's values is below this multiple of its largest standard
-# error for nine of ten rows or more: 92 to 99 % in benchmarks/bench_model_rows.py.
+# error for about nine of ten rows: cases "tolerance" of benchmarks/bench_model_rows.py.
 _ERRORS_OF_LARGEST = 2.5
 TOLERANCE_CONSTRAINTS = {"tolerance": [Interval(Real, 0, None, closed="neither"), None]}
 # Advice of the warning that many rows will be sent to the model.

@@ -67,9 +67,9 @@ _FEW_PLAYERS = 50
 # Share of the strength that all players have, whatever their relevance. Less of it
 # trusts interactions from few pairs too much.
 _SHARED = 0.3
-# Weight of the best kernel without relevance in the logarithm of a variance: the other
-# was made from the same values, and thinks too well of them.
-_DOUBT = 0.35
+# Weight of the best kernel without relevance in the logarithm of a variance: a kernel
+# made from the values that it explains states too small errors.
+_WEIGHT_OF_COMMON = 0.35
 # Prior variances of all terms of one player, of two, and of the constant: large
 # compared with the variances of terms of more players, so that these terms are not
 # shrunk. A larger variance of main effects raises errors of joint effects where pairs
@@ -350,10 +350,10 @@ class OddSurrogate(_Surrogate[_OddProcess]):
             values alone, if the pairs identify main effects.
         """
         posteriors = self._posteriors(halves)
-        doubter = posteriors[0]
+        common = posteriors[0]
         if relevance is not None and self._identified:
             spread = _SHARED + (1 - _SHARED) * len(relevance) * relevance
-            own = _OddProcess(_Kernel(self.coalitions, doubter.process.rho * spread))
+            own = _OddProcess(_Kernel(self.coalitions, common.process.rho * spread))
             posteriors = _best_first([*posteriors, own.posterior(halves)], halves)
         best = posteriors[0]
         values = best.process.shares @ best.weights
@@ -361,12 +361,10 @@ class OddSurrogate(_Surrogate[_OddProcess]):
             values += 2 * best.slopes
         # Efficiency: values sum to v(all) - v(nobody) exactly.
         values += (2 * halves[0] - values.sum(axis=0)) / len(values)
-        return values, np.sqrt(_INFLATION * self._variances(posteriors, doubter))
+        return values, np.sqrt(_INFLATION * self._variances(posteriors, common))
 
     def _variances(
-        self,
-        posteriors: list[_Posterior[_OddProcess]],
-        doubter: _Posterior[_OddProcess],
+        self, posteriors: list[_Posterior[_OddProcess]], common: _Posterior[_OddProcess]
     ) -> _Array:
         """Variances of the values, (n_players, k); the best posterior comes first.
 
@@ -376,8 +374,8 @@ class OddSurrogate(_Surrogate[_OddProcess]):
         """
         known = [self._t_squared * p.process.variances * p.scale() for p in posteriors]
         if self._identified:
-            doubted = self._t_squared * doubter.process.variances * doubter.scale()
-            known = [known[0] ** (1 - _DOUBT) * doubted**_DOUBT]
+            of_common = self._t_squared * common.process.variances * common.scale()
+            known = [known[0] ** (1 - _WEIGHT_OF_COMMON) * of_common**_WEIGHT_OF_COMMON]
         unknown = [self._unknown @ p.residuals[1:] ** 2 for p in posteriors]
         return np.max(known + unknown, axis=0)
 

@@ -78,7 +78,7 @@ class _FirstSteps(NamedTuple):
     inner: _Array  # (r, k, k): (1 - C L)^-1 C
 
     def at(self, positions: Any) -> _FirstSteps:
-        """The steps without some of the rows."""
+        """The first steps of some of the lists."""
         return _FirstSteps(*(numbers[positions] for numbers in self))
 
 
@@ -127,6 +127,7 @@ class Deletions(PickledWithoutCaches):
     def score_changes(self, design: _Array, lists: Any = slice(None)) -> _Array:
         """Changes of the scores of rows (r, d) without some lists, (r, l, k)."""
         (r, d), k = design.shape, self.further.shape[2]
+        # With many further steps, or several scores, a table of parameters is as quick.
         if k > 1 or 10 * self.stepped.sum() > len(self.stepped):
             side_by_side = self.changes[lists].transpose(1, 0, 2).reshape(d, -1)
             return (design @ side_by_side).reshape(r, -1, k)
@@ -413,7 +414,7 @@ class ScoreModel(PickledWithoutCaches, Generic[_L]):
         curvatures = self.loss.curvatures(self.targets[rows], self._scores[rows])
         curvatures *= weights[:, :, None]
         remaining = np.eye(k) - curvatures @ leverages
-        # One score in a tenth of the time of LAPACK's many calls.
+        # With one score LAPACK's call for each row takes ten times as long.
         determinants = remaining[:, 0, 0] if k == 1 else np.linalg.det(remaining)
         is_decisive = np.abs(determinants) < _DECISIVE
         remaining[is_decisive] = np.eye(k)

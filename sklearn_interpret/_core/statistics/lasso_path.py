@@ -83,10 +83,6 @@ class SquaredError:
         """Intercepts of a model without features, from the mean of the targets."""
         return mean
 
-    def mean(self, scores: _Array) -> _Array:
-        """Predicted targets."""
-        return scores
-
 
 class LogLoss:
     """Minus the log-likelihood: scores (n, 1) of two classes, (n, K) of more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from copy import deepcopy
 from typing import Any, Self
 
@@ -37,7 +38,7 @@ def adapt_statsmodels(results: Any) -> Any:
     return StatsmodelsResults(results)
 
 
-class _BinaryClassifier(ClassifierMixin, BaseEstimator):
+class _BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier of classes 0 and 1, from probabilities of the second."""
 
     @property
@@ -45,9 +46,9 @@ class _BinaryClassifier(ClassifierMixin, BaseEstimator):
         """The classes."""
         return np.array([0, 1])
 
+    @abstractmethod
     def _probabilities(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the class 1, (n_samples,)."""
-        raise NotImplementedError
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of both classes, (n_samples, 2)."""

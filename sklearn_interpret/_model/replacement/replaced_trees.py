@@ -416,12 +416,14 @@ def _reduce_curves(
     """Reduced responses of some rows at all points, by number of the replacement."""
     for block in _blocks_of_slice(rows, size):
         for i, sums in curves.curves(codes[block]):
-            points, number = slice(0, sums.shape[1]), numbers[i]
-            for part in slices(len(sums), _POINTS_LINKED // max(1, points.stop) + 1):
-                if points.stop:
-                    index = np.arange(part.start, part.stop) + block.start
-                    responses = trees.link_sums(sums[part])
-                    yield number, reduce(number, index, points, responses)
+            n_rows, n_points, _ = sums.shape
+            if not n_points:
+                continue
+            for part in slices(n_rows, _POINTS_LINKED // n_points + 1):
+                index = np.arange(part.start, part.stop) + block.start
+                responses = trees.link_sums(sums[part])
+                points, number = slice(0, n_points), numbers[i]
+                yield number, reduce(number, index, points, responses)
 
 
 def _reduce_differences(
