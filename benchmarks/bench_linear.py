@@ -4,7 +4,8 @@ Weights, errors, tests and intervals are compared in parts of their size, interv
 profile with a search for roots of refits by statsmodels. Coverage is that of intervals
 of 95 % in simulations: outside of 94 % to 96 % it disagrees, of 12, 20 or 50 rows
 outside of wider limits, by more than the error of the simulation. Times are of the
-fit of the model and its table, on both sides.
+fit of the model and its table, on both sides. Whole paths of the lasso are compared with
+`lars_path`, at the penalties of ours.
 """
 
 import sys
@@ -21,9 +22,10 @@ from sklearn.linear_model import (
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
+    lars_path,
 )
 
-from sklearn_interpret.linear import CoefficientInference
+from sklearn_interpret.linear import CoefficientInference, SparseLinearRegressor
 
 # Newton's method is the quickest way to weights to many digits.
 NEWTON = {"solver": "newton-cholesky", "tol": 1e-9}
@@ -159,6 +161,36 @@ def profiles(name: str, *, model: str, size: tuple, timing: Any) -> Result:
     return run_pair(pair, **timing)
 
 
+def lasso_path(name: str, *, size: tuple[int, int], timing: Any) -> Result:
+    """Compare the whole path of the lasso with that of scikit-learn, and its time."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=size)
+    y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=len(X))
+
+    def peer() -> tuple[np.ndarray, np.ndarray]:
+        spread = X.std(axis=0)
+        scaled = (X - X.mean(axis=0)) / spread
+        alphas, _, weights = lars_path(
+            scaled, y - y.mean(), method="lasso", max_iter=100_000
+        )
+        return alphas[::-1], weights[:, ::-1] / spread[:, None]
+
+    def difference(ours: SparseLinearRegressor, theirs: tuple) -> float:
+        alphas, weights = theirs
+        between = [np.interp(ours.alphas_, alphas, of_feature) for of_feature in weights]
+        return float(np.abs(ours.coef_path_ - between).max())
+
+    pair = Pair(
+        name,
+        lambda: SparseLinearRegressor().fit(X, y),
+        peer,
+        "scikit-learn",
+        difference,
+        1e-6,
+    )
+    return run_pair(pair, **timing)
+
+
 def coverage(
     name: str, *, model: str, n_rows: int, n_draws: int, settings: dict[str, Any]
 ) -> Result:
@@ -219,6 +251,26 @@ def cases(*, quick: bool, **timing: Any) -> dict[str, Case]:
     for model in ("logistic", "poisson", "gamma"):
         found[f"profile-{model}"] = partial(
             profiles, model=model, size=small, timing=timing
+        )
+    # Tables whose time is that of the fit, or once was that of a search for separation.
+    for model, n_rows, n_columns in (
+        ("ols", 1_000, 10),
+        ("logistic", 10_000, 100),
+        ("logistic", 100_000, 10),
+        ("poisson", 1_000, 100),
+    ):
+        found[f"shape-{model}-{n_rows}x{n_columns}"] = partial(
+            tables,
+            model=model,
+            covariance="model",
+            size=(n_rows // 10, 4) if quick else (n_rows, n_columns),
+            timing=timing,
+        )
+    for n_rows, n_columns in ((200, 20), (2_000, 100), (2_000, 500)):
+        found[f"path-{n_rows}x{n_columns}"] = partial(
+            lasso_path,
+            size=(n_rows // 10, n_columns // 10) if quick else (n_rows, n_columns),
+            timing=timing,
         )
     simulated = {
         "ols": ("ols", 60, {}),
