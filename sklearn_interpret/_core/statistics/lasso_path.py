@@ -386,6 +386,7 @@ class _SquaresWalk(_Walk):
             [self._products[feature] for feature in features]
         )
         self._hessian = self._used_products[:, features]
+        self._slopes_of_signs = -_solve(self._hessian, self._used_signs)
 
     def _fit_at(self, values: _Array, penalty: float) -> tuple[_Array, _Array]:
         gradient = self._first_correlations[self._used] - self._hessian @ values
@@ -397,7 +398,7 @@ class _SquaresWalk(_Walk):
         return values, self._first_correlations - products[:, None]
 
     def _slopes(self, state: _Array) -> _Array:
-        return -_solve(self._hessian, self._used_signs)
+        return self._slopes_of_signs
 
     def _correlations_and_falls(
         self, state: _Array, slopes: _Array
