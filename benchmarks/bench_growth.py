@@ -3,18 +3,21 @@
 Each estimator, with its defaults around a fitted model, is fitted to tables of growing
 size, and explains five rows where it explains rows. An exponent above the one allowed
 is `above target`. Estimators stop at the size at which the next would take too long.
+Memory is the largest of a process of its own: what a row adds to it.
 """
 
 import sys
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
 from command_line import parser, run_chosen
 from growth import Growth, judge
-from pair import Result, seconds
+from pair import Result, largest_memory, seconds
 from sklearn.base import is_regressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -43,6 +46,9 @@ from sklearn_interpret import (
 ROWS, N_COLUMNS = (1000, 2000, 4000, 8000, 16000), 10
 COLUMNS, N_ROWS = (10, 20, 40, 80, 160), 500
 QUICK_ROWS, QUICK_COLUMNS = (250, 500, 1000), (5, 10, 20)
+# Rows between which memory is compared, and KB that a row may add: a hundred times its
+# ten numbers, and the nodes of forests that grow with the rows.
+FEW_AND_MANY, MOST_KB = (2000, 8000), 10.0
 # Exponents allowed: sorting, caches and fixed costs move those of linear time.
 LINEAR, SQUARE = 1.3, 2.3
 # Seconds of a size after which the next, of twice the work or four times, is left out.
@@ -80,6 +86,7 @@ OF_MODELS: dict[Any, tuple[Any, dict[str, Any]]] = {
     importance.PermutationTest: (Ridge(), {"n_permutations": 10, "random_state": 0}),
     importance.SAGE: (FOREST, {"random_state": 0}),
     influence.DataValues: (KNeighborsRegressor(), {}),
+    influence.DeletionDiagnostics: (Ridge(), {}),
     influence.InfluenceFunctions: (LOGISTIC, {}),
     influence.PredictionWeights: (Ridge(), {"n_kept": 10}),
     influence.RegressionInfluence: (LinearRegression(), {}),
@@ -112,6 +119,7 @@ OF_TABLES: dict[Any, dict[str, Any]] = {
 # Those that fit the model themselves.
 REFITTING = {
     diagnosis.ErrorSlices,
+    influence.DeletionDiagnostics,
     importance.ConditionalImportanceTest,
     importance.DropColumnImportance,
     importance.PermutationTest,
@@ -120,6 +128,7 @@ REFITTING = {
 SQUARE_IN_ROWS = {
     importance.SAGE,
     influence.DataValues,
+    influence.DeletionDiagnostics,
     prototypes.KMedoids,
     prototypes.MMDCritic,
 }
@@ -192,6 +201,35 @@ def growth_of(
     return judge(measured, limit=limit if len(times) > 1 else None)
 
 
+def peak(kind: Any, n_rows: int) -> float:
+    """Return the largest memory of this process after the work."""
+    warnings.simplefilter("ignore")
+    work(kind, n_rows, N_COLUMNS)()
+    return largest_memory()
+
+
+def memory_of(name: str, *, kind: Any, limit: float | None, threads: int) -> Result:
+    """Compare the memory of few rows and of many, each in a new process."""
+    peaks = []
+    for n_rows in FEW_AND_MANY:
+        pool = ProcessPoolExecutor(
+            1, get_context("spawn"), initializer=threadpool_limits, initargs=(threads,)
+        )
+        with pool:
+            peaks.append(pool.submit(peak, kind, n_rows).result())
+    few, many = FEW_AND_MANY
+    by_row = (peaks[1] - peaks[0]) / 1024 / (many - few)
+    return Result(
+        name,
+        f"{few} rows",
+        *(f"{peak / 2**20:.0f} MiB" for peak in reversed(peaks)),
+        f"{by_row:.1f} KB a row to {many}",
+        "-" if limit is None else f"<= {limit:g}",
+        "-",
+        "ok" if limit is None or by_row <= limit else "above target",
+    )
+
+
 def cases(
     sizes: dict[str, tuple[int, ...]],
     has_target: bool,
@@ -203,6 +241,7 @@ def cases(
 ) -> dict[str, Callable[[str], Result]]:
     """Return all cases by name: an estimator, and rows or columns."""
     del repeats, budget
+    kinds = (*OF_MODELS, *OF_TABLES)
     squares = {"rows": SQUARE_IN_ROWS, "columns": SQUARE_IN_COLUMNS}
     return {
         f"{kind.__name__}-{along}": partial(
@@ -216,8 +255,17 @@ def cases(
             threads=threads,
             clock=clock,
         )
-        for kind in (*OF_MODELS, *OF_TABLES)
+        for kind in kinds
         for along in ("rows", "columns")
+    } | {
+        f"{kind.__name__}-memory": partial(
+            memory_of,
+            kind=kind,
+            limit=None if kind in SQUARE_IN_ROWS else MOST_KB,
+            threads=threads,
+        )
+        for kind in kinds
+        if has_target
     }
 
 

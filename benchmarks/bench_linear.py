@@ -4,8 +4,8 @@ Weights, errors, tests and intervals are compared in parts of their size, interv
 profile with a search for roots of refits by statsmodels. Coverage is that of intervals
 of 95 % in simulations: outside of 94 % to 96 % it disagrees, of 12, 20 or 50 rows
 outside of wider limits, by more than the error of the simulation. Times are of the
-fit of the model and its table, on both sides. Whole paths of the lasso are compared with
-`lars_path`, at the penalties of ours.
+fit of the model and its table, on both sides. Whole paths of the lasso are compared
+with `lars_path`, at the penalties of ours.
 """
 
 import sys
@@ -177,7 +177,9 @@ def lasso_path(name: str, *, size: tuple[int, int], timing: Any) -> Result:
 
     def difference(ours: SparseLinearRegressor, theirs: tuple) -> float:
         alphas, weights = theirs
-        between = [np.interp(ours.alphas_, alphas, of_feature) for of_feature in weights]
+        between = [
+            np.interp(ours.alphas_, alphas, of_feature) for of_feature in weights
+        ]
         return float(np.abs(ours.coef_path_ - between).max())
 
     pair = Pair(

@@ -12,7 +12,6 @@ import argparse
 import json
 import math
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pyarrow
+from pair import largest_memory
 from pyarrow import dataset, parquet
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
@@ -120,9 +120,12 @@ def measure(name: str, folder: Path, n_rows: int, how: str) -> None:
         estimator.fit(RowBatches(dataset.dataset(names), y="y"))
     found = result(name, estimator)
     took = time.process_time() - started
-    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     json.dump(
-        {"seconds": took, "peak": peak, "found": [f.tolist() for f in found]},
+        {
+            "seconds": took,
+            "peak": largest_memory(),
+            "found": [f.tolist() for f in found],
+        },
         sys.stdout,
     )
 

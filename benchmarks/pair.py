@@ -11,6 +11,7 @@ All give a `Result`, one line each.
 import gc
 import json
 import math
+import re
 import statistics
 import sys
 import time
@@ -316,6 +317,15 @@ def peak_memory(call: Callable[[], Any]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def largest_memory() -> float:
+    """Return the largest memory of this process so far, in bytes. Needs Linux.
+
+    `resource.getrusage` would count that of the process by which this one was started.
+    """
+    [kilobytes] = re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    return 1024 * float(kilobytes)
 
 
 def memory_growth(
