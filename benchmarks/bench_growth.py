@@ -124,20 +124,33 @@ REFITTING = {
     importance.DropColumnImportance,
     importance.PermutationTest,
 }
-# Work that is larger by its nature: all pairs of rows,
+# Work that is larger by its nature: all pairs of rows, or of rows and leaves, where
+# forests grow with their rows,
 SQUARE_IN_ROWS = {
+    effects.AccumulatedLocalEffects,
+    effects.PartialDependence,
+    effects.RegionalEffects,
     importance.SAGE,
     influence.DataValues,
     influence.DeletionDiagnostics,
     prototypes.KMedoids,
     prototypes.MMDCritic,
+    shapley.ShapleyValues,
+    shapley.TreeSHAP,
 }
-# and pairs of columns, products of columns, or a fit for each column.
+# and pairs of columns, products of columns, or for each column a fit or changed rows.
 SQUARE_IN_COLUMNS = {
     additive.GAMClassifier,
     additive.GAMRegressor,
+    counterfactuals.Anchors,
+    counterfactuals.GrowingSpheres,
+    counterfactuals.WachterCounterfactual,
+    diagnosis.ErrorSlices,
+    importance.ConditionalImportanceTest,
+    importance.PermutationTest,
     importance.DropColumnImportance,
     importance.SAGE,
+    influence.InfluenceFunctions,
     interactions.HStatistic,
     interactions.PartialDependenceInteraction,
     interactions.VariableInteractionNetwork,

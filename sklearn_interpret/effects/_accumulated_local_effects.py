@@ -107,7 +107,8 @@ default="similarity"
         Number of bootstrap draws.
     method : {"auto", "tree", "brute"}, default="auto"
         How the differences are computed: from the trees of a model that is their sum,
-        or from predictions, as in :class:`PartialDependence`.
+        or from predictions, as in :class:`PartialDependence`. "auto" predicts also
+        where trees are so large that this takes less time.
     max_rows : int, default=None
         Largest number of rows that a call sends to the model; an error before says what
         is possible. None is no limit.

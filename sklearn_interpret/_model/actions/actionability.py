@@ -388,10 +388,9 @@ class Actionability(PlainState):
         if extended.any():
             clipped = np.clip(origins, *self._dtype_limits)
             below, above = extended & (clipped < low), extended & (clipped > high)
-            if below.any():
-                low = np.where(below, self.grid.up(clipped), low)
-            if above.any():
-                high = np.where(above, self.grid.down(clipped), high)
+            low, high = (np.broadcast_to(x, origins.shape).copy() for x in (low, high))
+            low[below] = self.grid.up(clipped[below], below.nonzero()[1])
+            high[above] = self.grid.down(clipped[above], above.nonzero()[1])
         directed = self._directions != 0
         if directed.any():
             above, below = self.grid.up(origins), self.grid.down(origins)

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 # Nodes that are read in about the time in which a tree predicts a row: a rough figure,
 # for the choice of the faster way.
 _NODES_PER_PREDICTION = 4
+# Leaves whose differences for a row take the time of one prediction by a tree, in
+# forests of 1000 to 6000 leaves a tree.
+_LEAVES_PER_PREDICTION = 100
 _ADVICE = "Use fewer rows (subsample), fewer features, or fewer values of each"
 
 
@@ -56,8 +59,8 @@ def choose_evaluator(
     ----------
     method : {"auto", "tree", "brute"}
         "auto" takes the trees where the response is their sum or a function of it,
-        unless the rows are few for them, or rows get values of their own; "tree"
-        insists on them.
+        unless the rows are few for them, the trees too large for differences, or rows
+        get values of their own; "tree" insists on them.
     response : Response
         The model.
     rows : Rows
@@ -84,7 +87,11 @@ def choose_evaluator(
     def by_trees() -> ReplacedTrees | None:
         trees = tree_response(response, additive=additive, labels=False)
         by_row = any(len(codes) > 1 for grid in replacements for codes in grid.codes)
-        if method == "auto" and (by_row or _are_few(rows, n_variants, trees.ensemble)):
+        if method == "auto" and (
+            by_row
+            or _are_few(rows, n_variants, trees.ensemble)
+            or (additive and _are_large(trees.ensemble, replacements))
+        ):
             return None
         return ReplacedTrees(trees, rows, replacements)
 
@@ -97,6 +104,13 @@ def _are_few(rows: Rows, n_variants: float, ensemble: TreeEnsemble) -> bool:
     """Whether to predict the replaced rows takes less time than to read all nodes."""
     n_predictions = rows.n_rows * n_variants * ensemble.n_trees
     return _NODES_PER_PREDICTION * n_predictions < ensemble.n_nodes
+
+
+def _are_large(ensemble: TreeEnsemble, replacements: list[Replacement]) -> bool:
+    """Whether to predict rows at both ends of their steps takes less time."""
+    n_ends = sum(2 ** len(grid.shape or (grid.n_variants,)) for grid in replacements)
+    n_leaves = np.count_nonzero(ensemble.is_leaf)
+    return n_leaves > _LEAVES_PER_PREDICTION * n_ends * ensemble.n_trees
 
 
 class ReplacedResponses:

@@ -134,6 +134,19 @@ def test_trees_are_read_unless_there_are_few_rows_to_predict(n_rows, reads):
         assert isinstance(found, ReplacedTrees) is expected
 
 
+@pytest.mark.parametrize("n_leaves, reads", [(150, True), (250, False)])
+def test_differences_of_large_trees_are_predicted(n_leaves, reads):
+    X = np.arange(2000.0)[:, None]
+    tree = DecisionTreeRegressor(max_leaf_nodes=n_leaves).fit(X, np.sin(X[:, 0]))
+    variants = Replacement((0,), (X[:3, 0],), (np.arange(3)[None],))
+    of_tree = as_rows(X), [variants]
+    for additive, expected in {True: reads, False: True}.items():
+        found = choose_evaluator(
+            "auto", make_response(tree), *of_tree, additive=additive
+        )
+        assert isinstance(found, ReplacedTrees) is expected
+
+
 @pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_blocks_do_not_depend_on_the_number_of_workers(memory):
