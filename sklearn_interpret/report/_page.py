@@ -127,12 +127,18 @@ def _cell_text(value: float | str) -> str:
 def drawn(figure: Any, caption: str) -> Figure:
     """A figure of matplotlib, or of a display, as part of a page; it is closed."""
     figure = getattr(figure, "figure_", figure)
-    for artist in figure.findobj(import_module("matplotlib.collections").Collection):
-        n_points = sum(map(len, artist.get_paths()))
-        if max(n_points, len(artist.get_offsets())) > _MOST_POINTS:
-            artist.set_rasterized(True)
-    for patch in figure.findobj(lambda artist: hasattr(artist, "patch")):
-        patch.patch.set(facecolor="none", edgecolor="none")
+    figure.patch.set(facecolor="none", edgecolor="none")
+    for ax in figure.axes:
+        ax.patch.set(facecolor="none", edgecolor="none")
+        # The layout would find the ticks again for each spine; axes and labels count.
+        ax.spines[:].set_in_layout(False)
+        for artist in ax.collections:
+            n_points = sum(map(len, artist.get_paths()))
+            if max(n_points, len(artist.get_offsets())) > _MOST_POINTS:
+                artist.set_rasterized(True)
+        for axis in (ax.xaxis, ax.yaxis):
+            if not axis.get_label_text():
+                axis.set_label_coords(0, 0)  # else it is placed beside tick labels
     figure.set_dpi(_DPI)
     out = StringIO()
     canvas = import_module("matplotlib.backends.backend_svg").FigureCanvasSVG(figure)

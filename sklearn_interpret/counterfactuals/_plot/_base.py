@@ -18,7 +18,12 @@ from sklearn_interpret._model.rows.number_format import (
     number_beside,
     value_text,
 )
-from sklearn_interpret._plotting.axes import add_legend, axes_inches, is_constrained
+from sklearn_interpret._plotting.axes import (
+    add_legend,
+    axes_inches,
+    is_constrained,
+    settle_layout,
+)
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     mix,
@@ -195,7 +200,7 @@ class FeaturesDisplay(OneRowDisplay):
             width = canvas.figure.figure.get_figwidth()
         self.title_ = write_title(first, title, width, own_figure=own_figure)
         if own_figure:
-            canvas.figure.figure.draw_without_rendering()  # settles the axes' sizes
+            settle_layout(canvas.figure)
 
     def _draw_legend(self) -> None:
         """The legend of what is drawn in the panels, where it hides none of them."""
