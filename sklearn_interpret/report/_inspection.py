@@ -367,13 +367,15 @@ class Inspection:
         return np.asarray(y, dtype=np.float64)[:, None]
 
     def losses_of(
-        self, model: BaseEstimator, positions: NDArray[np.intp]
+        self, model: BaseEstimator, positions: NDArray[np.intp], X: Any = None
     ) -> NDArray[np.float64]:
         """Loss of each row: squared error, or minus the log of its class's probability.
 
-        Probabilities are at least 1e-3, so that no row decides alone.
+        Probabilities are at least 1e-3, so that no row decides alone. `X` has the rows
+        as the model takes them, if it takes others.
         """
-        responses = self.responses(model, self.sample.rows.take(positions).native)
+        X = self.sample.rows.take(positions).native if X is None else X
+        responses = self.responses(model, X)
         targets = self.target_columns(self.sample.y[positions])
         if not self.classifies:
             return (responses - targets)[:, 0] ** 2
@@ -406,26 +408,38 @@ class Inspection:
         inspector.loss_ = "log_loss" if self.classifies else "squared_error"
         return inspector
 
-    def refit_losses(self, estimator: BaseEstimator) -> list[NDArray[np.float64]]:
-        """Losses by fold of another estimator, fitted on the same training rows."""
-        losses_by_fold, weights = [], self.sample.weights / self.sample.weights.mean()
+    def refit_losses(
+        self, *estimators: BaseEstimator, encoder: BaseEstimator | None = None
+    ) -> list[list[NDArray[np.float64]]]:
+        """Losses by fold of other estimators, fitted on the same training rows.
+
+        They share the `encoder`, which is fitted on these rows, too.
+        """
+        losses_by_fold: list[list[NDArray[np.float64]]] = [[] for _ in estimators]
+        weights = self.sample.weights / self.sample.weights.mean()
         for fold in self.test_folds:
-            X, y = self.sample.rows.take(fold.train).native, self.sample.y[fold.train]
-            reference = estimator
-            if self.classifies and (y == y[0]).all():
-                reference = DummyClassifier()  # most classifiers take several classes
-            params = {str(weight_parameter(reference)): weights[fold.train]}
-            # With routing, each step would have to request the weights.
-            with config_context(enable_metadata_routing=False):
-                fitted = clone(reference).fit(X, y, **params)
-            losses_by_fold.append(self.losses_of(fitted, fold.test))
+            take, y = self.sample.rows.take, self.sample.y[fold.train]
+            X, X_test = take(fold.train).native, take(fold.test).native
+            if encoder is not None:
+                X, X_test = encoder.fit_transform(X), encoder.transform(X_test)
+            for estimator, losses_of_folds in zip(
+                estimators, losses_by_fold, strict=True
+            ):
+                reference = estimator
+                if self.classifies and (y == y[0]).all():
+                    reference = DummyClassifier()  # most take several classes
+                params = {str(weight_parameter(reference)): weights[fold.train]}
+                # With routing, each step would have to request the weights.
+                with config_context(enable_metadata_routing=False):
+                    fitted = clone(reference).fit(X, y, **params)
+                losses_of_folds.append(self.losses_of(fitted, fold.test, X_test))
         return losses_by_fold
 
     @cached_property
     def dummy_losses(self) -> list[NDArray[np.float64]]:
         """Losses by fold of the mean target, or of the shares of the classes."""
         dummy = DummyClassifier() if self.classifies else DummyRegressor()
-        return self.refit_losses(dummy)
+        return self.refit_losses(dummy)[0]
 
     @cached_property
     def linear_model(self) -> BaseEstimator:

@@ -196,7 +196,7 @@ def _loss_table(inspection: Inspection) -> tuple[Table, dict[str, float]]:
     """Held-out losses of the model and of simple models, and the skill of each."""
     losses = {"the model": inspection.losses_by_fold}
     if inspection.is_table and inspection.folds:
-        losses["a linear model"] = inspection.refit_losses(inspection.linear_model)
+        (losses["a linear model"],) = inspection.refit_losses(inspection.linear_model)
     losses["no features"] = inspection.dummy_losses
     skills = {name: inspection.skill(by_fold) for name, by_fold in losses.items()}
     columns: dict[str, Any] = {
