@@ -406,6 +406,8 @@ class Inspection:
         inspector.fit(rows.native, self.held_out_losses, sample_weight=weights)
         # The name for figures.
         inspector.loss_ = "log_loss" if self.classifies else "squared_error"
+        if not inspector.slices_:
+            raise NotApplicable("The rows are too few, or all losses are equal.")
         return inspector
 
     def refit_losses(
@@ -413,27 +415,25 @@ class Inspection:
     ) -> list[list[NDArray[np.float64]]]:
         """Losses by fold of other estimators, fitted on the same training rows.
 
-        They share the `encoder`, which is fitted on these rows, too.
+        They share an `encoder`, which is fitted on these rows, too.
         """
-        losses_by_fold: list[list[NDArray[np.float64]]] = [[] for _ in estimators]
-        weights = self.sample.weights / self.sample.weights.mean()
+        losses_by_fold, weights = [], self.sample.weights / self.sample.weights.mean()
         for fold in self.test_folds:
             take, y = self.sample.rows.take, self.sample.y[fold.train]
             X, X_test = take(fold.train).native, take(fold.test).native
             if encoder is not None:
                 X, X_test = encoder.fit_transform(X), encoder.transform(X_test)
-            for estimator, losses_of_folds in zip(
-                estimators, losses_by_fold, strict=True
-            ):
-                reference = estimator
+            losses_of_fold = []
+            for reference in estimators:
                 if self.classifies and (y == y[0]).all():
                     reference = DummyClassifier()  # most take several classes
                 params = {str(weight_parameter(reference)): weights[fold.train]}
                 # With routing, each step would have to request the weights.
                 with config_context(enable_metadata_routing=False):
                     fitted = clone(reference).fit(X, y, **params)
-                losses_of_folds.append(self.losses_of(fitted, fold.test, X_test))
-        return losses_by_fold
+                losses_of_fold.append(self.losses_of(fitted, fold.test, X_test))
+            losses_by_fold.append(losses_of_fold)
+        return list(map(list, zip(*losses_by_fold, strict=True)))
 
     @cached_property
     def dummy_losses(self) -> list[NDArray[np.float64]]:
@@ -672,19 +672,22 @@ class Inspection:
 
     def responses_to_permuted(
         self, model: BaseEstimator, rows: Rows, columns: list[int]
-    ) -> list[NDArray[np.float64]]:
-        """Responses to rows with each of some columns permuted."""
-        return [self.responses(model, self.permute_columns(rows, [j])) for j in columns]
+    ) -> NDArray[np.float64]:
+        """Responses to rows with each of some columns permuted, (n, n_rows, k)."""
+        # The model is asked once, about a copy of the rows for each column.
+        copies = np.tile(np.arange(rows.n_rows), (len(columns), 1))
+        donors = {j: copies.copy() for j in columns}
+        for k, sources in enumerate(donors.values()):
+            sources[k] = np.random.default_rng(self.seed).permutation(rows.n_rows)
+        X = rows.mix(copies.ravel(), {j: donors[j].ravel() for j in columns})
+        return self.responses(model, X).reshape(*copies.shape, -1)
 
     def column_reliances(
         self, model: BaseEstimator, rows: Rows, columns: list[int]
     ) -> NDArray[np.float64]:
         """Root mean square change of responses as each column is permuted, (n,)."""
-        original = self.responses(model, rows.native)
-        squares = [
-            ((permuted - original) ** 2).sum(axis=1)
-            for permuted in self.responses_to_permuted(model, rows, columns)
-        ]
+        permuted = self.responses_to_permuted(model, rows, columns)
+        squares = ((permuted - self.responses(model, rows.native)) ** 2).sum(axis=2)
         return np.sqrt(np.average(squares, axis=1, weights=self.row_subsample.weights))
 
 

@@ -176,11 +176,9 @@ def _as_inline_svg(text: str, caption: str) -> str:
         if node.get("id") not in referenced:
             node.attrib.pop("id", None)
     width = float(root.attrib["viewBox"].split()[2])
-    classes = ["drawing"]
-    classes += [
-        name for name, least_width in _LEAST_WIDTHS.items() if width > least_width
-    ]
-    root.attrib |= {"role": "img", "class": " ".join(classes), "xmlns": _SVG}
+    wide = [name for name, least in _LEAST_WIDTHS.items() if width > least]
+    classes = " ".join(["drawing", *wide])
+    root.attrib |= {"role": "img", "class": classes, "xmlns": _SVG}
     ElementTree.SubElement(root, "title").text = _replace_forbidden(caption)
     return ElementTree.tostring(root, encoding="unicode")
 

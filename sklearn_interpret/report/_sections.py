@@ -217,11 +217,8 @@ def _prediction_figures(inspection: Inspection) -> list[Figure]:
     """Held-out predictions against targets; residuals, or calibration."""
     if inspection.classifies:
         confusion = _confusion_figure(inspection)
-        return (
-            [confusion, _calibration_figure(inspection)]
-            if inspection.scoring
-            else [confusion]
-        )
+        calibration = [_calibration_figure(inspection)] if inspection.scoring else []
+        return [confusion, *calibration]
     y = inspection.sample.y[inspection.held_out_positions]
     captions = {
         "actual_vs_predicted": "Targets against predictions of held-out rows",
@@ -603,11 +600,9 @@ def surrogates(inspection: Inspection) -> SectionResult:
     trust = "do not read them as the model"
     if best > 0.6:
         trust = "a close likeness" if best > 0.9 else "a fair likeness"
-    response = (
-        inspection.response_text("predictions")
-        if inspection.classifies
-        else "predictions"
-    )
+    response = "predictions"
+    if inspection.classifies:
+        response = inspection.response_text(response)
     summary = f"The model's {response} are followed by {join_names(texts)} ({trust})."
     code = "GlobalSurrogate(FrozenEstimator(model)).fit(X)"
     return SectionResult(summary, figures, code)

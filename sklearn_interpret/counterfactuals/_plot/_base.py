@@ -18,12 +18,7 @@ from sklearn_interpret._model.rows.number_format import (
     number_beside,
     value_text,
 )
-from sklearn_interpret._plotting.axes import (
-    add_legend,
-    axes_inches,
-    is_constrained,
-    settle_layout,
-)
+from sklearn_interpret._plotting.axes import add_legend, axes_inches, is_constrained
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     mix,
@@ -199,8 +194,8 @@ class FeaturesDisplay(OneRowDisplay):
         if own_figure:
             width = canvas.figure.figure.get_figwidth()
         self.title_ = write_title(first, title, width, own_figure=own_figure)
-        if own_figure:
-            settle_layout(canvas.figure)
+        if own_figure and (engine := canvas.figure.get_layout_engine()):
+            engine.execute(canvas.figure.figure)  # settles the axes' sizes
 
     def _draw_legend(self) -> None:
         """The legend of what is drawn in the panels, where it hides none of them."""
