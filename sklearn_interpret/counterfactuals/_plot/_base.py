@@ -195,6 +195,8 @@ class FeaturesDisplay(OneRowDisplay):
             width = canvas.figure.figure.get_figwidth()
         self.title_ = write_title(first, title, width, own_figure=own_figure)
         if own_figure and (engine := canvas.figure.get_layout_engine()):
+            for panel in canvas.main:
+                panel.set_yticks([])  # as `FeatureColumn.draw` does
             engine.execute(canvas.figure.figure)  # settles the axes' sizes
 
     def _draw_legend(self) -> None:
