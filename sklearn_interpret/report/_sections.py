@@ -426,12 +426,11 @@ def _drop_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]
     weights = params.pop(weight_parameter(model) or "sample_weight", None)
     if weights is None and np.ptp(sample.weights) > 0:
         weights = sample.weights  # the model takes no weights, the score does
+    folds = inspection.scorable_folds
+    splits = [(fold.train, inspection.test_positions(fold)) for fold in folds]
     importance = DropColumnImportance(
         model,
-        cv=[
-            (fold.train, inspection.test_positions(fold))
-            for fold in inspection.scorable_folds
-        ],
+        cv=splits,
         scoring=inspection.scoring,
         feature_groups=inspection.grouped_others,
         n_jobs=inspection.n_jobs,
