@@ -157,7 +157,8 @@ def drawn(figure: Any, caption: str) -> Figure:
 
 def _merge_marks(marks: Any) -> None:
     """Draw lines of two points each as a few paths, if they look the same."""
-    if len(marks.get_edgecolor()) == len(marks.get_linewidth()) == 1:
+    looks = marks.get_edgecolor(), marks.get_linewidth()
+    if hasattr(marks, "get_segments") and all(len(look) == 1 for look in looks):
         paths = marks.get_paths()
         lines = [np.vstack([path.vertices, [[np.nan] * 2]]) for path in paths]
         parts = (lines[k::_MARK_PATHS] for k in range(_MARK_PATHS))
@@ -177,8 +178,7 @@ def _as_inline_svg(text: str, caption: str) -> str:
             node.attrib.pop("id", None)
     width = float(root.attrib["viewBox"].split()[2])
     wide = [name for name, least in _LEAST_WIDTHS.items() if width > least]
-    classes = " ".join(["drawing", *wide])
-    root.attrib |= {"role": "img", "class": classes, "xmlns": _SVG}
+    root.attrib |= {"role": "img", "class": " ".join(["drawing", *wide]), "xmlns": _SVG}
     ElementTree.SubElement(root, "title").text = _replace_forbidden(caption)
     return ElementTree.tostring(root, encoding="unicode")
 
