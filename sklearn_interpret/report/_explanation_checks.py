@@ -96,9 +96,8 @@ def _share_outside(inspection: Inspection, j: int) -> np.float64:
     probabilities = cross_val_predict(
         forest, rows, is_permuted, cv=folds, method="predict_proba"
     )[:, 1]
-    return np.mean(
-        probabilities[is_permuted] > np.quantile(probabilities[~is_permuted], 0.99)
-    )
+    limit = np.quantile(probabilities[~is_permuted], 0.99)
+    return np.mean(probabilities[is_permuted] > limit)
 
 
 @titled("Do average curves hide opposite ones?", "table columns")
@@ -106,10 +105,8 @@ def check_opposite_curves(inspection: Inspection) -> CheckResult:
     """Size of the largest effect that has opposite signs in two regions."""
     effects: Any = inspection.regional_effects
     deviation = max(effects.individual_[0].std(), 1e-300)  # of the responses
-    largest_size, finding = (
-        0.0,
-        "No region reverses the curve of one of the top features.",
-    )
+    largest_size = 0.0
+    finding = "No region reverses the curve of one of the top features."
     for name, regions, curves in zip(
         effects.effect_names_, effects.regions_, effects.curves_, strict=True
     ):
@@ -184,9 +181,7 @@ def check_shapley_background(inspection: Inspection) -> CheckResult:
     """Deviation of Shapley values over random backgrounds, relative to their size."""
     sample, rng = inspection.row_subsample, np.random.default_rng(inspection.seed)
     rows = sample.rows
-    n_background = min(
-        _BACKGROUND_ROWS, -(-rows.n_rows // 2)
-    )  # at most half, rounded up
+    n_background = min(_BACKGROUND_ROWS, -(-rows.n_rows // 2))  # at most half
     explained = rows.take(rng.permutation(rows.n_rows)[:_EXPLAINED_ROWS]).native
     shapley = ShapleyValues(
         inspection.frozen, budget=2 * rows.n_columns + 4, **inspection.target_parameters
@@ -201,9 +196,8 @@ def check_shapley_background(inspection: Inspection) -> CheckResult:
         raise NotApplicable("All Shapley values of a row are 0.")
     deviations = np.linalg.norm(np.std(values, axis=0, ddof=1), axis=1)
     # Draws from few rows vary less than draws from the population.
-    share = np.median(deviations / sizes) / np.sqrt(
-        1 - n_background / (rows.n_rows + 1)
-    )
+    share_not_drawn = 1 - n_background / (rows.n_rows + 1)
+    share = np.median(deviations / sizes) / np.sqrt(share_not_drawn)
     finding = (
         f"Over {_N_BACKGROUNDS} backgrounds of {n_background} rows, Shapley values of "
         f"a row deviate by {share:.0%} of their size."

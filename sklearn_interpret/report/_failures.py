@@ -9,13 +9,7 @@ import numpy as np
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret.diagnosis import ErrorSlicesDisplay, SliceLossDisplay
 from sklearn_interpret.report._page import drawn
-from sklearn_interpret.report._results import (
-    CheckResult,
-    NotApplicable,
-    SectionResult,
-    Table,
-    titled,
-)
+from sklearn_interpret.report._results import CheckResult, SectionResult, Table, titled
 
 if TYPE_CHECKING:
     from sklearn_interpret.report._inspection import Inspection
@@ -32,8 +26,6 @@ _LOSS_RATIO = 4.0
 def failures(inspection: Inspection) -> SectionResult:
     """Slices of the rows with a larger loss than elsewhere."""
     inspector = inspection.error_slices
-    if not inspector.slices_:
-        raise NotApplicable("The rows are too few, or all losses are equal.")
     loss = "log loss" if inspection.classifies else "squared error"
     worst = inspector.slices_[0]
     bars = ErrorSlicesDisplay.from_estimator(inspector)
@@ -64,8 +56,6 @@ def failures(inspection: Inspection) -> SectionResult:
 def check_slices(inspection: Inspection) -> CheckResult:
     """Loss of the slice with the smallest p-value, relative to the loss elsewhere."""
     inspector = inspection.error_slices
-    if not inspector.slices_:
-        raise NotApplicable("The rows are too few, or all losses are equal.")
     worst = inspector.slices_[0]
     ratio = worst.mean_loss / max(worst.mean_loss_elsewhere, np.finfo(float).tiny)
     finding = (

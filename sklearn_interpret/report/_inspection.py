@@ -367,13 +367,15 @@ class Inspection:
         return np.asarray(y, dtype=np.float64)[:, None]
 
     def losses_of(
-        self, model: BaseEstimator, positions: NDArray[np.intp]
+        self, model: BaseEstimator, positions: NDArray[np.intp], X: Any = None
     ) -> NDArray[np.float64]:
         """Loss of each row: squared error, or minus the log of its class's probability.
 
-        Probabilities are at least 1e-3, so that no row decides alone.
+        Probabilities are at least 1e-3, so that no row decides alone. `X` has the rows
+        as the model takes them, if it takes others.
         """
-        responses = self.responses(model, self.sample.rows.take(positions).native)
+        X = self.sample.rows.take(positions).native if X is None else X
+        responses = self.responses(model, X)
         targets = self.target_columns(self.sample.y[positions])
         if not self.classifies:
             return (responses - targets)[:, 0] ** 2
@@ -404,28 +406,40 @@ class Inspection:
         inspector.fit(rows.native, self.held_out_losses, sample_weight=weights)
         # The name for figures.
         inspector.loss_ = "log_loss" if self.classifies else "squared_error"
+        if not inspector.slices_:
+            raise NotApplicable("The rows are too few, or all losses are equal.")
         return inspector
 
-    def refit_losses(self, estimator: BaseEstimator) -> list[NDArray[np.float64]]:
-        """Losses by fold of another estimator, fitted on the same training rows."""
+    def refit_losses(
+        self, *estimators: BaseEstimator, encoder: BaseEstimator | None = None
+    ) -> list[list[NDArray[np.float64]]]:
+        """Losses by fold of other estimators, fitted on the same training rows.
+
+        They share an `encoder`, which is fitted on these rows, too.
+        """
         losses_by_fold, weights = [], self.sample.weights / self.sample.weights.mean()
         for fold in self.test_folds:
-            X, y = self.sample.rows.take(fold.train).native, self.sample.y[fold.train]
-            reference = estimator
-            if self.classifies and (y == y[0]).all():
-                reference = DummyClassifier()  # most classifiers take several classes
-            params = {str(weight_parameter(reference)): weights[fold.train]}
-            # With routing, each step would have to request the weights.
-            with config_context(enable_metadata_routing=False):
-                fitted = clone(reference).fit(X, y, **params)
-            losses_by_fold.append(self.losses_of(fitted, fold.test))
-        return losses_by_fold
+            take, y = self.sample.rows.take, self.sample.y[fold.train]
+            X, X_test = take(fold.train).native, take(fold.test).native
+            if encoder is not None:
+                X, X_test = encoder.fit_transform(X), encoder.transform(X_test)
+            losses_of_fold = []
+            for reference in estimators:
+                if self.classifies and (y == y[0]).all():
+                    reference = DummyClassifier()  # most take several classes
+                params = {str(weight_parameter(reference)): weights[fold.train]}
+                # With routing, each step would have to request the weights.
+                with config_context(enable_metadata_routing=False):
+                    fitted = clone(reference).fit(X, y, **params)
+                losses_of_fold.append(self.losses_of(fitted, fold.test, X_test))
+            losses_by_fold.append(losses_of_fold)
+        return list(map(list, zip(*losses_by_fold, strict=True)))
 
     @cached_property
     def dummy_losses(self) -> list[NDArray[np.float64]]:
         """Losses by fold of the mean target, or of the shares of the classes."""
         dummy = DummyClassifier() if self.classifies else DummyRegressor()
-        return self.refit_losses(dummy)
+        return self.refit_losses(dummy)[0]
 
     @cached_property
     def linear_model(self) -> BaseEstimator:
@@ -658,19 +672,22 @@ class Inspection:
 
     def responses_to_permuted(
         self, model: BaseEstimator, rows: Rows, columns: list[int]
-    ) -> list[NDArray[np.float64]]:
-        """Responses to rows with each of some columns permuted."""
-        return [self.responses(model, self.permute_columns(rows, [j])) for j in columns]
+    ) -> NDArray[np.float64]:
+        """Responses to rows with each of some columns permuted, (n, n_rows, k)."""
+        # The model is asked once, about a copy of the rows for each column.
+        copies = np.tile(np.arange(rows.n_rows), (len(columns), 1))
+        donors = {j: copies.copy() for j in columns}
+        for k, sources in enumerate(donors.values()):
+            sources[k] = np.random.default_rng(self.seed).permutation(rows.n_rows)
+        X = rows.mix(copies.ravel(), {j: donors[j].ravel() for j in columns})
+        return self.responses(model, X).reshape(*copies.shape, -1)
 
     def column_reliances(
         self, model: BaseEstimator, rows: Rows, columns: list[int]
     ) -> NDArray[np.float64]:
         """Root mean square change of responses as each column is permuted, (n,)."""
-        original = self.responses(model, rows.native)
-        squares = [
-            ((permuted - original) ** 2).sum(axis=1)
-            for permuted in self.responses_to_permuted(model, rows, columns)
-        ]
+        permuted = self.responses_to_permuted(model, rows, columns)
+        squares = ((permuted - self.responses(model, rows.native)) ** 2).sum(axis=2)
         return np.sqrt(np.average(squares, axis=1, weights=self.row_subsample.weights))
 
 

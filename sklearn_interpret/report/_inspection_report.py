@@ -33,7 +33,7 @@ from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.progress import with_progress
+from sklearn_interpret._model.progress import phases, with_progress
 from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
@@ -281,6 +281,9 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             if sample.y.dtype.names is None:  # those of survival are not checked
                 _check_targets(self.estimator_, sample.y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        # A section takes about as long as all refits together, or half of the checks.
+        phase = phases(2 + len(sections))
+        next(phase)
         inspection = Inspection(
             self.estimator_,
             sample,
@@ -293,13 +296,15 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             {name: getattr(self, name) for name in _CONSTRAINTS},
         )
         self.checks_, self.sections_, self._seconds = [], [], {}
-        for name in with_progress([*checks, *sections]):
-            start = perf_counter()
-            if name in _SECTIONS:
-                self.sections_.append(_make_section(name, inspection))
-            else:
-                self.checks_.append(_make_check(name, inspection))
-            self._seconds[name] = perf_counter() - start
+        groups = [checks, *([name] for name in sections)]
+        for _, names in zip(phase, groups, strict=True):
+            for name in with_progress(names):
+                start = perf_counter()
+                if name in _SECTIONS:
+                    self.sections_.append(_make_section(name, inspection))
+                else:
+                    self.checks_.append(_make_check(name, inspection))
+                self._seconds[name] = perf_counter() - start
 
     def _fit_folds(self, sample: Sample, seed: int) -> list[Fold]:
         """Refit the model on the training rows of each fold."""
@@ -319,10 +324,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             for train, _ in splits
         ]
         models = run(_refit, tasks, n_jobs=self.n_jobs)
-        return [
-            Fold(model, train, test)
-            for model, (train, test) in zip(models, splits, strict=True)
-        ]
+        return [Fold(model, *rows) for model, rows in zip(models, splits, strict=True)]
 
     def _rows_to_explain(self, sample: Sample) -> Any:
         """Positions within the sample of the rows that the user chose, or None."""

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy import special, stats
 from sklearn.isotonic import isotonic_regression
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
@@ -155,10 +154,11 @@ def check_leakage(inspection: Inspection) -> CheckResult:
     if inspection.classifies:
         tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5)
     single_skill, column = max(
-        (inspection.skill(inspection.refit_losses(make_pipeline(encoder, model))), j)
+        (inspection.skill(losses), j)
         for j in inspection.top_columns[:3]
-        for encoder in [inspection.encoder([j])]
-        for model in (tree, inspection.linear_model[-1])
+        for losses in inspection.refit_losses(
+            tree, inspection.linear_model[-1], encoder=inspection.encoder([j])
+        )
     )
     share = single_skill / skill if skill > 0 else 0.0
     finding = (

@@ -15,6 +15,7 @@ from platform import python_version
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._model.rows.number_format import number_text, value_text
@@ -29,6 +30,9 @@ _SVG = "http://www.w3.org/2000/svg"
 # make the page large and slow.
 _MOST_POINTS = 5000
 _DPI = 200
+# More separate lines of one colour, such as a rug, are drawn as this many paths: each
+# darkens what is below it, and the page becomes small.
+_MOST_MARKS, _MARK_PATHS = 40, 4
 # Style classes of drawings by their least width in points: wide ones scroll on phones,
 # where text stays legible.
 _LEAST_WIDTHS = {"wide": 420, "wider": 640}
@@ -127,12 +131,20 @@ def _cell_text(value: float | str) -> str:
 def drawn(figure: Any, caption: str) -> Figure:
     """A figure of matplotlib, or of a display, as part of a page; it is closed."""
     figure = getattr(figure, "figure_", figure)
-    for artist in figure.findobj(import_module("matplotlib.collections").Collection):
-        n_points = sum(map(len, artist.get_paths()))
-        if max(n_points, len(artist.get_offsets())) > _MOST_POINTS:
-            artist.set_rasterized(True)
-    for patch in figure.findobj(lambda artist: hasattr(artist, "patch")):
-        patch.patch.set(facecolor="none", edgecolor="none")
+    figure.patch.set(facecolor="none", edgecolor="none")
+    for ax in figure.axes:
+        ax.patch.set(facecolor="none", edgecolor="none")
+        # The layout would find the ticks again for each spine; axes and labels count.
+        ax.spines[:].set_in_layout(False)
+        for artist in ax.collections:
+            n_points = sum(map(len, artist.get_paths()))
+            if max(n_points, len(artist.get_offsets())) > _MOST_POINTS:
+                artist.set_rasterized(True)
+            elif n_points == 2 * len(artist.get_paths()) > 2 * _MOST_MARKS:
+                _merge_marks(artist)
+        for axis in (ax.xaxis, ax.yaxis):
+            if not axis.get_label_text():
+                axis.set_label_coords(0, 0)  # else it is placed beside tick labels
     figure.set_dpi(_DPI)
     out = StringIO()
     canvas = import_module("matplotlib.backends.backend_svg").FigureCanvasSVG(figure)
@@ -141,6 +153,16 @@ def drawn(figure: Any, caption: str) -> Figure:
         canvas.print_svg(out)
     import_module("matplotlib.pyplot").close(figure)
     return Figure(_as_inline_svg(out.getvalue(), caption), caption)
+
+
+def _merge_marks(marks: Any) -> None:
+    """Draw lines of two points each as a few paths, if they look the same."""
+    looks = marks.get_edgecolor(), marks.get_linewidth()
+    if hasattr(marks, "get_segments") and all(len(look) == 1 for look in looks):
+        paths = marks.get_paths()
+        lines = [np.vstack([path.vertices, [[np.nan] * 2]]) for path in paths]
+        parts = (lines[k::_MARK_PATHS] for k in range(_MARK_PATHS))
+        marks.set_paths(list(map(np.concatenate, parts)))
 
 
 def _as_inline_svg(text: str, caption: str) -> str:
@@ -155,11 +177,8 @@ def _as_inline_svg(text: str, caption: str) -> str:
         if node.get("id") not in referenced:
             node.attrib.pop("id", None)
     width = float(root.attrib["viewBox"].split()[2])
-    classes = ["drawing"]
-    classes += [
-        name for name, least_width in _LEAST_WIDTHS.items() if width > least_width
-    ]
-    root.attrib |= {"role": "img", "class": " ".join(classes), "xmlns": _SVG}
+    wide = [name for name, least in _LEAST_WIDTHS.items() if width > least]
+    root.attrib |= {"role": "img", "class": " ".join(["drawing", *wide]), "xmlns": _SVG}
     ElementTree.SubElement(root, "title").text = _replace_forbidden(caption)
     return ElementTree.tostring(root, encoding="unicode")
 

@@ -196,7 +196,7 @@ def _loss_table(inspection: Inspection) -> tuple[Table, dict[str, float]]:
     """Held-out losses of the model and of simple models, and the skill of each."""
     losses = {"the model": inspection.losses_by_fold}
     if inspection.is_table and inspection.folds:
-        losses["a linear model"] = inspection.refit_losses(inspection.linear_model)
+        (losses["a linear model"],) = inspection.refit_losses(inspection.linear_model)
     losses["no features"] = inspection.dummy_losses
     skills = {name: inspection.skill(by_fold) for name, by_fold in losses.items()}
     columns: dict[str, Any] = {
@@ -217,11 +217,8 @@ def _prediction_figures(inspection: Inspection) -> list[Figure]:
     """Held-out predictions against targets; residuals, or calibration."""
     if inspection.classifies:
         confusion = _confusion_figure(inspection)
-        return (
-            [confusion, _calibration_figure(inspection)]
-            if inspection.scoring
-            else [confusion]
-        )
+        calibration = [_calibration_figure(inspection)] if inspection.scoring else []
+        return [confusion, *calibration]
     y = inspection.sample.y[inspection.held_out_positions]
     captions = {
         "actual_vs_predicted": "Targets against predictions of held-out rows",
@@ -429,12 +426,11 @@ def _drop_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]
     weights = params.pop(weight_parameter(model) or "sample_weight", None)
     if weights is None and np.ptp(sample.weights) > 0:
         weights = sample.weights  # the model takes no weights, the score does
+    folds = inspection.scorable_folds
+    splits = [(fold.train, inspection.test_positions(fold)) for fold in folds]
     importance = DropColumnImportance(
         model,
-        cv=[
-            (fold.train, inspection.test_positions(fold))
-            for fold in inspection.scorable_folds
-        ],
+        cv=splits,
         scoring=inspection.scoring,
         feature_groups=inspection.grouped_others,
         n_jobs=inspection.n_jobs,
@@ -603,11 +599,9 @@ def surrogates(inspection: Inspection) -> SectionResult:
     trust = "do not read them as the model"
     if best > 0.6:
         trust = "a close likeness" if best > 0.9 else "a fair likeness"
-    response = (
-        inspection.response_text("predictions")
-        if inspection.classifies
-        else "predictions"
-    )
+    response = "predictions"
+    if inspection.classifies:
+        response = inspection.response_text(response)
     summary = f"The model's {response} are followed by {join_names(texts)} ({trust})."
     code = "GlobalSurrogate(FrozenEstimator(model)).fit(X)"
     return SectionResult(summary, figures, code)

@@ -283,3 +283,16 @@ def test_links_stay_within_a_frame(browser, html, tmp_path):  # noqa: F811
     assert browser.run("return document.title").startswith("Inspection of")
     assert browser.run("return location.hash") == "#section2"
     assert browser.complaints() == []
+
+
+def test_marks_of_a_rug_are_a_few_paths():
+    fig, ax = plt.subplots(layout="constrained")
+    ax.vlines(np.arange(60.0), 0, 1, colors="#0072B2", alpha=0.5)
+    root = ElementTree.fromstring(drawn(fig, "Rug").svg)
+    marks = [
+        path.get("d")
+        for path in root.iter("{http://www.w3.org/2000/svg}path")
+        if path.get("stroke") == "#0072b2"
+    ]
+    assert len(marks) == 4
+    assert sum(d.count("M") for d in marks) == 60

@@ -194,8 +194,10 @@ class FeaturesDisplay(OneRowDisplay):
         if own_figure:
             width = canvas.figure.figure.get_figwidth()
         self.title_ = write_title(first, title, width, own_figure=own_figure)
-        if own_figure:
-            canvas.figure.figure.draw_without_rendering()  # settles the axes' sizes
+        if own_figure and (engine := canvas.figure.get_layout_engine()):
+            for panel in canvas.main:
+                panel.set_yticks([])  # as `FeatureColumn.draw` does
+            engine.execute(canvas.figure.figure)  # settles the axes' sizes
 
     def _draw_legend(self) -> None:
         """The legend of what is drawn in the panels, where it hides none of them."""
