@@ -672,22 +672,19 @@ class Inspection:
 
     def responses_to_permuted(
         self, model: BaseEstimator, rows: Rows, columns: list[int]
-    ) -> NDArray[np.float64]:
-        """Responses to rows with each of some columns permuted, (n, n_rows, k)."""
-        # The model is asked once, about a copy of the rows for each column.
-        copies = np.tile(np.arange(rows.n_rows), (len(columns), 1))
-        donors = {j: copies.copy() for j in columns}
-        for k, sources in enumerate(donors.values()):
-            sources[k] = np.random.default_rng(self.seed).permutation(rows.n_rows)
-        X = rows.mix(copies.ravel(), {j: donors[j].ravel() for j in columns})
-        return self.responses(model, X).reshape(*copies.shape, -1)
+    ) -> list[NDArray[np.float64]]:
+        """Responses to rows with each of some columns permuted."""
+        return [self.responses(model, self.permute_columns(rows, [j])) for j in columns]
 
     def column_reliances(
         self, model: BaseEstimator, rows: Rows, columns: list[int]
     ) -> NDArray[np.float64]:
         """Root mean square change of responses as each column is permuted, (n,)."""
-        permuted = self.responses_to_permuted(model, rows, columns)
-        squares = ((permuted - self.responses(model, rows.native)) ** 2).sum(axis=2)
+        original = self.responses(model, rows.native)
+        squares = [
+            ((permuted - original) ** 2).sum(axis=1)
+            for permuted in self.responses_to_permuted(model, rows, columns)
+        ]
         return np.sqrt(np.average(squares, axis=1, weights=self.row_subsample.weights))
 
 
