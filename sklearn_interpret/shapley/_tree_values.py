@@ -127,7 +127,8 @@ class TreeValues:
         """Parts of the values in the game of the sum of the trees."""
         total_bytes = 8 * self.plan.n_keys(order)  # a double for each key
         rows_at_once = min(rows_in_memory(total_bytes), MOST_AT_ONCE)
-        options |= {"rows_at_once": rows_at_once, "most_kept": 2 * bytes_in_memory()}
+        most_kept = order * bytes_in_memory()  # pairs have about twice the tables
+        options |= {"rows_at_once": rows_at_once, "most_kept": most_kept}
         tasks = value_tasks(self.plan, self.game, codes, order, **options)
         n_parts = len(tasks) * -(-len(codes) // rows_at_once)
         return stream(value_parts_of_task, tasks, n_parts, n_jobs=n_jobs)

@@ -271,11 +271,12 @@ class TreeShare:
             for units, bound in zip(kinds, bounds, strict=True)
         ]
         shallow = [units for units in units_in_share if not units.is_deep]
-        tables: list[list[UnitTables] | None] = [None] * len(kinds)  # deep units last
+        tables: list[KindTables | None] = [None] * len(kinds)  # deep units last
         if shallow:
             tables[: len(shallow)] = _tables_by_kind(plan, self.game, shallow, order)
         for group in range(len(nodes) - 1):
-            group_units, group_tables = [], []
+            group_units: list[TreeUnits] = []
+            group_tables: list[KindTables | None] = []
             for units, kind_tables, bound in zip(
                 units_in_share, tables, bounds, strict=True
             ):
@@ -394,32 +395,13 @@ def value_parts_of_task(share: TreeShare | DirectValues, *arguments: Any) -> Val
 
 
 def add_value_parts(values: NDArray[np.float64], parts: ValueParts) -> None:
-    """Add parts of tasks to `values` in place, of the shape of `shapley_values`."""
+    """Add parts of tasks in place to `values`: by output, player or pair, and row."""
     shape = values.shape[:-1]
     for rows, totals in parts:
         block_values, totals = values[..., rows], totals.reshape(*shape, -1)
         # Few rows at a time: one of the arrays has rows far apart in memory.
         for chunk in _row_slices(totals.shape[-1], _ADDED_AT_ONCE):
             block_values[..., chunk] += totals[..., chunk]
-
-
-def shapley_values(
-    plan: TreePlan,
-    game: Game,
-    codes: NDArray[np.integer],
-    order: int = 1,
-    **options: Any,
-) -> NDArray[np.float64]:
-    """Shapley values, or interaction values of pairs, in one process.
-
-    By output, player (of pairs also the larger player, zero elsewhere), and row. The
-    parameters are those of `value_tasks`.
-    """
-    shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
-    values = np.zeros(shape)
-    for task in value_tasks(plan, game, codes, order, **options):
-        add_value_parts(values, value_parts_of_task(*task))
-    return values
 
 
 def _add_gains(
@@ -451,7 +433,7 @@ def _add_gains(
 
 def _tables_by_kind(
     plan: TreePlan, game: Game, units_by_kind: list[TreeUnits], order: int
-) -> list[list[UnitTables]]:
+) -> list[KindTables]:
     """The tables of each unit, kind by kind."""
     leaf_tables = game.leaf_tables(units_by_kind, order)
     bounds = np.cumsum([units.leaves.size for units in units_by_kind])
@@ -461,7 +443,7 @@ def _tables_by_kind(
         start = start.reshape(units.leaves.shape)
         n_tables = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
         step = max(1, _NUMBERS_PER_BLOCK // (n_tables * 2**units.n_bits))
-        kind_tables: list[UnitTables] = []
+        kind_tables = KindTables()
         for first in range(0, len(units), step):
             chunk = slice(first, first + step)
             chunk_units = units[chunk]
