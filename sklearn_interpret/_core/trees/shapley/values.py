@@ -63,8 +63,10 @@ _DEEP_AT_ONCE = 64
 _UNITS_PER_GROUP = 256
 # Numbers in the tables of a share of the trees (64 megabytes).
 _NUMBERS_PER_SHARE = 2**23
-# Gains of few rows that are summed together (4 megabytes).
-_SUMMED_AT_ONCE = 2**19
+# Largest number of rows whose gains are summed together, and of their gains (8
+# megabytes): of more, a sum for each table stays in the cache.
+_MOST_SUMMED = 512
+_SUMMED_AT_ONCE = 2**20
 # Largest number of splits of a unit. Each further split doubles the unit's table, and
 # at most halves the number of tables.
 _SPLITS_PER_UNIT = 3
@@ -409,8 +411,9 @@ def _add_gains(
 ) -> None:
     """Add the gains of rows in units to `totals` (n_keys, n_rows) in place."""
     keys, sums = tables.sums
-    if sums.shape[1] * patterns.shape[1] <= _SUMMED_AT_ONCE:
-        gains, start = np.empty((sums.shape[1], patterns.shape[1])), 0
+    shape = sums.shape[1], patterns.shape[1]
+    if shape[1] <= _MOST_SUMMED and np.prod(shape) <= _SUMMED_AT_ONCE:
+        gains, start = np.empty(shape), 0
         for unit, positions in zip(tables, patterns.astype(np.intp), strict=True):
             stop = start + len(unit.keys)
             unit.tables.take(positions, axis=1, out=gains[start:stop], mode="wrap")
