@@ -320,7 +320,7 @@ class TreeSHAP(BaseFormulaAttribution):
         for block, codes in tree_values.coded_blocks(rows, 2, self.n_jobs):
             # A view of the diagonal, which holds the values until pairs are completed.
             values = np.einsum("ijjk->ijk", pairs[block])
-            parts = tree_values.value_parts(codes, 1, self.n_jobs)
+            parts = tree_values.value_parts(codes, 1, self.n_jobs, last_order=2)
             if asks_model:
                 for _ in self._predict(rows, block, codes, asks_model):
                     pass  # the model raises its errors

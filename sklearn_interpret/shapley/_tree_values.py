@@ -8,8 +8,9 @@ player (order 1), or with a pair of players (order 2).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -109,25 +110,26 @@ class TreeValues:
             yield block, coded[block]
 
     def value_parts(
-        self, codes: NDArray[np.integer], order: int, n_jobs: int | None
+        self, codes: NDArray[np.integer], order: int, n_jobs: int | None, **options: Any
     ) -> ValueParts:
         """Parts that sum to the rows' values, of order 1, or of pairs, of order 2.
 
-        Workers start immediately.
+        Workers start immediately. `options` are those of `value_tasks`.
         """
         game = self.game
         if self.trees.additive or isinstance(game, PathDependentGame):
-            return self._parts_of_sum(game, codes, order, n_jobs)
+            return self._parts_of_sum(codes, order, n_jobs, **options)
         return self._rescaled_parts(game, codes, order, n_jobs)
 
     def _parts_of_sum(
-        self, game: Game, codes: NDArray[np.integer], order: int, n_jobs: int | None
+        self, codes: NDArray[np.integer], order: int, n_jobs: int | None, **options: Any
     ) -> ValueParts:
-        """Parts of the values in a game of the sum of the trees."""
+        """Parts of the values in the game of the sum of the trees."""
         total_bytes = 8 * self.plan.n_keys(order)  # a double for each key
         rows_at_once = min(rows_in_memory(total_bytes), MOST_AT_ONCE)
-        limits = {"rows_at_once": rows_at_once, "most_kept": bytes_in_memory()}
-        tasks = value_tasks(self.plan, game, codes, order, **limits)
+        most_kept = order * bytes_in_memory()  # pairs have about twice the tables
+        options |= {"rows_at_once": rows_at_once, "most_kept": most_kept}
+        tasks = value_tasks(self.plan, self.game, codes, order, **options)
         n_parts = len(tasks) * -(-len(codes) // rows_at_once)
         return stream(value_parts_of_task, tasks, n_parts, n_jobs=n_jobs)
 
@@ -160,7 +162,8 @@ class TreeValues:
         totals = np.zeros((self.plan.n_keys(order), len(codes)))
         for share, row, margin in zip(shares, distinct, distinct_margins, strict=True):
             values = np.zeros_like(totals)
-            parts = self._parts_of_sum(game.against_row(row), codes, order, n_jobs)
+            against_row = replace(self, game=game.against_row(row))
+            parts = against_row._parts_of_sum(codes, order, n_jobs)
             add_value_parts(values, parts)
             slopes = _slopes(self.trees, margins, margin[None])[:, 0]
             totals += values * (share * slopes)

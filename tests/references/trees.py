@@ -4,6 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from sklearn_interpret._core.trees.shapley.values import (
+    add_value_parts,
+    value_parts_of_task,
+    value_tasks,
+)
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 
 
@@ -164,3 +169,15 @@ def telling_rows(trees, n_rows, seed=0, n_categorical=0):
         for j in range(trees.n_features)
     ]
     return np.column_stack(columns)
+
+
+def shapley_values(plan, game, codes, order=1, **options):
+    """Values of rows, or of pairs, in one process, with the options of `value_tasks`.
+
+    By output, player (of pairs also the larger player, zero elsewhere), and row.
+    """
+    shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
+    values = np.zeros(shape)
+    for task in value_tasks(plan, game, codes, order, **options):
+        add_value_parts(values, value_parts_of_task(*task))
+    return values

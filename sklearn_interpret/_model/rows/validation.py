@@ -61,7 +61,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     -------
     Rows
     """
-    if not reset:
+    n_features = getattr(estimator, "n_features_in_", None)
+    if not reset and n_features is None:
         check_is_fitted(estimator)
     rows = as_rows(X)
     takes_none = not reset and getattr(estimator, "_takes_no_rows", False)
@@ -76,7 +77,10 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
         raise ValueError(f"X has the column name {twice!r} more than once.")
     if rows.named:
         _check_names_are_text(rows.names)
-    validate_data(estimator, rows.native, reset=reset, skip_check_array=True)
+    # Two checks of scikit-learn take as long as the values of a row.
+    has_names = rows.named or hasattr(estimator, "feature_names_in_")
+    if reset or has_names or rows.n_columns != n_features:
+        validate_data(estimator, rows.native, reset=reset, skip_check_array=True)
     if reset:
         estimator._first_row = rows.take(np.array([0])).native
     return rows

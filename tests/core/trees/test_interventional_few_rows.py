@@ -7,10 +7,16 @@ from numpy.testing import assert_allclose
 from sklearn_interpret._core.trees.shapley import games
 from sklearn_interpret._core.trees.shapley import interventional_few_rows as pairs
 from sklearn_interpret._core.trees.shapley.games import InterventionalGame
-from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
+from sklearn_interpret._core.trees.shapley.values import TreePlan
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.shapley import leaf_by_leaf
-from tests.references.trees import goes_left, random_ensemble, random_tree, telling_rows
+from tests.references.trees import (
+    goes_left,
+    random_ensemble,
+    random_tree,
+    shapley_values,
+    telling_rows,
+)
 
 CLOSE = {"rtol": 0, "atol": 1e-12}
 

@@ -12,9 +12,14 @@ from sklearn_interpret._core.trees.shapley.games import PathDependentGame
 from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import (
     carrying_is_cheaper,
 )
-from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
+from sklearn_interpret._core.trees.shapley.values import TreePlan
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
-from tests.references.trees import random_ensemble, telling_rows, with_cover
+from tests.references.trees import (
+    random_ensemble,
+    shapley_values,
+    telling_rows,
+    with_cover,
+)
 
 N_FEATURES, N_CATEGORICAL = 5, 1
 PLAYERS = {

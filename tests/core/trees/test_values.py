@@ -19,7 +19,6 @@ from sklearn_interpret._core.trees.shapley.games import (
 from sklearn_interpret._core.trees.shapley.values import (
     TreePlan,
     add_value_parts,
-    shapley_values,
     value_parts_of_task,
     value_tasks,
 )
@@ -32,6 +31,7 @@ from tests.references.trees import (
     goes_left,
     random_ensemble,
     raw,
+    shapley_values,
     telling_rows,
     with_cover,
 )
@@ -192,6 +192,18 @@ def test_values_do_not_hang_on_how_much_is_worked_on_at_once(most, order, monkey
     for game, expected in zip((one, other), at_once, strict=True):
         values = shapley_values(plan, game, codes, order, rows_at_once=40)
         assert_allclose(values, expected, **CLOSE)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_gains_are_summed_together_as_one_by_one(monkeypatch, order):
+    trees = ensemble_with_cover(12)
+    plan = TreePlan.of_ensemble(trees)
+    codes = trees.codes(rows_of(trees, 400))
+    game = PathDependentGame(trees, plan.paths)
+    assert not game.direct_is_cheaper(len(codes), order)
+    together = shapley_values(plan, game, codes, order)
+    monkeypatch.setattr(tree_shapley, "_SUMMED_AT_ONCE", 0)
+    assert_allclose(shapley_values(plan, game, codes, order), together, **CLOSE)
 
 
 @pytest.mark.parametrize("order", [1, 2])

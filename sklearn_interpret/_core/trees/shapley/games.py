@@ -100,18 +100,15 @@ class PathDependentGame:
 
     def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
         """Whether carrying `n_rows` rows down the trees is faster than tables."""
-        return carrying_is_cheaper(self._n_leaves, self.paths.n_players, n_rows, order)
+        return carrying_is_cheaper(
+            self.paths.n_leaves, self.paths.n_players, n_rows, order
+        )
 
     def direct_values(
         self, plan: TreePlan, codes: NDArray[np.intp], order: int
     ) -> NDArray[np.float64]:
         """Values of rows without tables: (n_keys, n_rows)."""
         return values_by_carrying(plan, self._splits, codes, order)
-
-    @cached_property
-    def _n_leaves(self) -> NDArray[np.intp]:
-        """Number of leaves with 0, 1, 2, ... conditions."""
-        return np.bincount(self.paths.n_conditions[self.ensemble.is_leaf])
 
     @cached_property
     def _splits(self) -> list[SplitBlock]:
@@ -238,12 +235,9 @@ class InterventionalGame:
     def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
         """Whether comparing `n_rows` rows with the background is faster than tables."""
         n_players, n_others = self.paths.n_players, len(self._codes)
-        return comparing_is_cheaper(self._n_leaves, n_players, n_others, n_rows, order)
-
-    @cached_property
-    def _n_leaves(self) -> NDArray[np.intp]:
-        """Number of leaves with 0, 1, 2, ... conditions."""
-        return np.bincount(self.paths.n_conditions[self.ensemble.is_leaf])
+        return comparing_is_cheaper(
+            self.paths.n_leaves, n_players, n_others, n_rows, order
+        )
 
     def direct_values(
         self,

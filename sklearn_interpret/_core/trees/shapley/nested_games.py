@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _PAIRS_AT_ONCE = 2**14
 
 
-class NestedPathDependentGame(PathDependentGame):
-    """As `PathDependentGame`, with players in the groups of `hierarchy`."""
+class _NestedGame:
+    """A game with players in the groups of `hierarchy`."""
 
     def __init__(self, *arguments: Any, hierarchy: Hierarchy, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -43,11 +43,15 @@ class NestedPathDependentGame(PathDependentGame):
 
     def of_nodes(self, nodes: slice) -> Callable[..., Any]:
         """A function that makes the game of some trees, from the trees and paths."""
-        return partial(super().of_nodes(nodes), hierarchy=self.hierarchy)
+        return partial(super().of_nodes(nodes), hierarchy=self.hierarchy)  # type: ignore[misc]
 
     def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
         """False: there are tables only."""
         return False
+
+
+class NestedPathDependentGame(_NestedGame, PathDependentGame):
+    """As `PathDependentGame`, with players in the groups of `hierarchy`."""
 
     def leaf_tables(self, units: list[TreeUnits], order: int) -> LeafTables:
         """As :meth:`PathDependentGame.leaf_tables`."""
@@ -83,20 +87,8 @@ class NestedPathDependentGame(PathDependentGame):
         return gains
 
 
-class NestedInterventionalGame(InterventionalGame):
+class NestedInterventionalGame(_NestedGame, InterventionalGame):
     """As `InterventionalGame`, with players in the groups of `hierarchy`."""
-
-    def __init__(self, *arguments: Any, hierarchy: Hierarchy, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.hierarchy = hierarchy
-
-    def of_nodes(self, nodes: slice) -> Callable[..., Any]:
-        """A function that makes the game of some trees, from the trees and paths."""
-        return partial(super().of_nodes(nodes), hierarchy=self.hierarchy)
-
-    def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
-        """False: there are tables only."""
-        return False
 
     def against_row(self, codes: NDArray[np.integer]) -> NestedPathDependentGame:
         """The game in which absent players take their values from one row."""

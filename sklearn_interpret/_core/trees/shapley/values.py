@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from sklearn_interpret._core.trees.shapley.games import (
     InterventionalGame,
@@ -62,6 +63,10 @@ _DEEP_AT_ONCE = 64
 _UNITS_PER_GROUP = 256
 # Numbers in the tables of a share of the trees (64 megabytes).
 _NUMBERS_PER_SHARE = 2**23
+# Largest number of rows whose gains are summed together, and of their gains (8
+# megabytes): of more, a sum for each table stays in the cache.
+_MOST_SUMMED = 512
+_SUMMED_AT_ONCE = 2**20
 # Largest number of splits of a unit. Each further split doubles the unit's table, and
 # at most halves the number of tables.
 _SPLITS_PER_UNIT = 3
@@ -78,6 +83,18 @@ class UnitTables(NamedTuple):
     keys: list[int]  # (n_tables,): see `TreePlan.column_keys`
 
 
+class KindTables(list[UnitTables]):
+    """Tables of the units of one kind."""
+
+    @cached_property
+    def sums(self) -> tuple[NDArray[np.intp], csc_array]:
+        """Keys, and the flags of the tables that are added to each: (n_keys, n)."""
+        of_tables = np.fromiter(chain.from_iterable(unit.keys for unit in self), int)
+        keys, position = np.unique(of_tables, return_inverse=True)
+        flags = np.ones(len(position)), position, np.arange(len(position) + 1)
+        return keys, csc_array(flags, shape=(len(keys), len(position)))
+
+
 @dataclass(frozen=True, eq=False)
 class UnitGroup:
     """Units of several kinds whose patterns are found together.
@@ -86,12 +103,12 @@ class UnitGroup:
     ----------
     finder : PatternFinder
         Finds the patterns.
-    tables : list of (list of UnitTables) or None
+    tables : list of KindTables or None
         Tables of the units of each kind; None for single deep leaves.
     """
 
     finder: PatternFinder
-    tables: list[list[UnitTables] | None]
+    tables: list[KindTables | None]
 
     @cached_property
     def n_bytes(self) -> int:
@@ -256,11 +273,12 @@ class TreeShare:
             for units, bound in zip(kinds, bounds, strict=True)
         ]
         shallow = [units for units in units_in_share if not units.is_deep]
-        tables: list[list[UnitTables] | None] = [None] * len(kinds)  # deep units last
+        tables: list[KindTables | None] = [None] * len(kinds)  # deep units last
         if shallow:
             tables[: len(shallow)] = _tables_by_kind(plan, self.game, shallow, order)
         for group in range(len(nodes) - 1):
-            group_units, group_tables = [], []
+            group_units: list[TreeUnits] = []
+            group_tables: list[KindTables | None] = []
             for units, kind_tables, bound in zip(
                 units_in_share, tables, bounds, strict=True
             ):
@@ -268,7 +286,7 @@ class TreeShare:
                 if start < stop:
                     group_units.append(units[start:stop])
                     group_tables.append(
-                        None if kind_tables is None else kind_tables[start:stop]
+                        kind_tables and KindTables(kind_tables[start:stop])
                     )
             finder = PatternFinder(plan.ensemble, plan.paths, group_units)
             yield UnitGroup(finder, group_tables)
@@ -336,6 +354,7 @@ def value_tasks(
     codes: NDArray[np.integer],
     order: int = 1,
     *,
+    last_order: int | None = None,
     rows_at_once: int = MOST_AT_ONCE,
     most_kept: float = 0,
 ) -> list[tuple[Any, ...]]:
@@ -351,6 +370,8 @@ def value_tasks(
         The rows' codes; fast if each column is one stretch of memory.
     order : {1, 2}
         1 for Shapley values, 2 for interaction values of pairs.
+    last_order : {1, 2}, optional
+        Order of other values of the same rows: tables serve all orders or none.
     rows_at_once : int
         How many rows are worked on together.
     most_kept : int, default=0
@@ -361,7 +382,7 @@ def value_tasks(
     list of tuple
         Arguments of `value_parts_of_task`.
     """
-    direct = game.direct_is_cheaper(len(codes), order)
+    direct = game.direct_is_cheaper(len(codes), last_order or order)
     shares = [DirectValues(plan, game)] if direct else plan.shares(game)
     return [(share, codes, order, rows_at_once, most_kept) for share in shares]
 
@@ -376,7 +397,7 @@ def value_parts_of_task(share: TreeShare | DirectValues, *arguments: Any) -> Val
 
 
 def add_value_parts(values: NDArray[np.float64], parts: ValueParts) -> None:
-    """Add parts of tasks to `values` in place, of the shape of `shapley_values`."""
+    """Add parts of tasks in place to `values`: by output, player or pair, and row."""
     shape = values.shape[:-1]
     for rows, totals in parts:
         block_values, totals = values[..., rows], totals.reshape(*shape, -1)
@@ -385,29 +406,20 @@ def add_value_parts(values: NDArray[np.float64], parts: ValueParts) -> None:
             block_values[..., chunk] += totals[..., chunk]
 
 
-def shapley_values(
-    plan: TreePlan,
-    game: Game,
-    codes: NDArray[np.integer],
-    order: int = 1,
-    **options: Any,
-) -> NDArray[np.float64]:
-    """Shapley values, or interaction values of pairs, in one process.
-
-    By output, player (of pairs also the larger player, zero elsewhere), and row. The
-    parameters are those of `value_tasks`.
-    """
-    shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
-    values = np.zeros(shape)
-    for task in value_tasks(plan, game, codes, order, **options):
-        add_value_parts(values, value_parts_of_task(*task))
-    return values
-
-
 def _add_gains(
-    tables: list[UnitTables], patterns: NDArray[np.uint8], totals: NDArray[np.float64]
+    tables: KindTables, patterns: NDArray[np.uint8], totals: NDArray[np.float64]
 ) -> None:
     """Add the gains of rows in units to `totals` (n_keys, n_rows) in place."""
+    keys, sums = tables.sums
+    shape = sums.shape[1], patterns.shape[1]
+    if shape[1] <= _MOST_SUMMED and np.prod(shape) <= _SUMMED_AT_ONCE:
+        gains, start = np.empty(shape), 0
+        for unit, positions in zip(tables, patterns.astype(np.intp), strict=True):
+            stop = start + len(unit.keys)
+            unit.tables.take(positions, axis=1, out=gains[start:stop], mode="wrap")
+            start = stop
+        totals[keys] += sums @ gains
+        return
     # Into the same memory each time; wrapping is the fastest mode of `take`.
     n_keys = max(len(unit.keys) for unit in tables)
     buffer = np.empty((n_keys, patterns.shape[1]))
@@ -424,7 +436,7 @@ def _add_gains(
 
 def _tables_by_kind(
     plan: TreePlan, game: Game, units_by_kind: list[TreeUnits], order: int
-) -> list[list[UnitTables]]:
+) -> list[KindTables]:
     """The tables of each unit, kind by kind."""
     leaf_tables = game.leaf_tables(units_by_kind, order)
     bounds = np.cumsum([units.leaves.size for units in units_by_kind])
@@ -434,7 +446,7 @@ def _tables_by_kind(
         start = start.reshape(units.leaves.shape)
         n_tables = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
         step = max(1, _NUMBERS_PER_BLOCK // (n_tables * 2**units.n_bits))
-        kind_tables: list[UnitTables] = []
+        kind_tables = KindTables()
         for first in range(0, len(units), step):
             chunk = slice(first, first + step)
             chunk_units = units[chunk]

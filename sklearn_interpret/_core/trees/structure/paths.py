@@ -106,6 +106,11 @@ class TreePaths:
         return cls(ensemble, player, previous, slot, n_conditions, n_players)
 
     @cached_property
+    def n_leaves(self) -> NDArray[np.intp]:
+        """Number of leaves with 0, 1, 2, ... conditions."""
+        return np.bincount(self.n_conditions[self.ensemble.is_leaf])
+
+    @cached_property
     def _lists(self) -> _ConditionLists:
         """The conditions of all nodes, level by level."""
         starts, strides = np.zeros((2, self.ensemble.n_nodes), dtype=np.intp)
