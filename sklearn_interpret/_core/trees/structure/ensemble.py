@@ -90,26 +90,30 @@ class TreeEnsemble(TreeNodes):
         by_rank = not len(self.categories_left) and not self._any_missing(codes)
         for start in range(0, self.n_trees, step):
             roots = self.roots[start : start + step]
-            # For each pair of a tree and a row: its present node.
+            # For each pair of a tree and a row: its present node, and its leaf.
             node = np.repeat(roots, len(codes))
             row_start = np.tile(row_starts, len(roots))
-            for _ in self.levels[1:]:
-                split_codes = flat_codes.take(row_start + self.feature.take(node))
+            leaf_of_pair = leaves[start : start + step].reshape(-1)
+            pair = np.arange(len(node))
+            while len(node):
+                feature = self.feature.take(node)
+                is_inner = feature >= 0
+                if not is_inner.all():
+                    leaf_of_pair[pair] = node  # overwritten where the node is inner
+                    node, row_start = node[is_inner], row_start[is_inner]
+                    pair, feature = pair[is_inner], feature[is_inner]
+                split_codes = flat_codes.take(row_start + feature)
                 if by_rank:
                     goes_left = split_codes <= self.split_codes.rank.take(node)
                 else:
                     goes_left = self.goes_left(node, split_codes)
                 node = self._children.take(2 * node + ~goes_left)
-            leaves[start : start + step] = node.reshape(-1, len(codes))
         return leaves
 
     @cached_property
     def _children(self) -> NDArray[np.intp]:
-        """Left and right child of each node, side by side; of a leaf, itself."""
-        children = np.column_stack([self.left, self.right])
-        return np.where(
-            children < 0, np.arange(self.n_nodes)[:, None], children
-        ).ravel()
+        """Left and right child of each node, side by side."""
+        return np.column_stack([self.left, self.right]).ravel()
 
     def _any_missing(self, codes: NDArray[np.integer]) -> bool:
         """Whether some row has a missing value."""
