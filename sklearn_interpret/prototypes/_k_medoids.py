@@ -335,14 +335,18 @@ class KMedoids(
         distance_bytes = 4 if isinstance(matrix, _EuclideanDistances) else 8
         if rows_in_memory(distance_bytes * len(weights)) >= len(weights):
             distances = matrix[:]
-        search = fasterpam if self.method == "fasterpam" else alternate
         rng, n_rows = check_random_state(self.random_state), len(weights)
         starts = [
             rng.permutation(n_rows)[: self.n_clusters] for _ in range(self.n_init)
         ]
         if self.init == "build":
             starts[0] = build(distances, weights, self.n_clusters)
-        results = [search(distances, weights, start, self.max_iter) for start in starts]
+        if self.method == "fasterpam":
+            results = fasterpam(distances, weights, starts, self.max_iter)
+        else:
+            results = [
+                alternate(distances, weights, start, self.max_iter) for start in starts
+            ]
         sums = [
             distances[np.sort(medoids)].min(axis=0) @ weights for medoids, *_ in results
         ]

@@ -5,6 +5,7 @@ medoid. BUILD (Kaufman & Rousseeuw 1990) chooses the first medoids; FasterPAM (S
 & Rousseeuw 2021) and the alternating search improve them.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -174,9 +175,9 @@ class _Assignment:
 def fasterpam(
     distances: Distances,
     weights: NDArray[np.float64],
-    medoids: NDArray[np.intp],
+    starts: Sequence[NDArray[np.intp]],
     max_iter: int,
-) -> MedoidSearch:
+) -> list[MedoidSearch]:
     """Swap medoids for other rows until no single swap lowers the sum of distances.
 
     The best swap of each block of candidates is made before the next block.
@@ -187,29 +188,35 @@ def fasterpam(
         Distances between all rows.
     weights : ndarray of shape (n,)
         Weights of the rows.
-    medoids : ndarray of shape (k,), int
-        Where to start.
+    starts : sequence of ndarray of shape (k,), int
+        Where to start: searches that share the distances, and nothing else.
     max_iter : int
         Largest number of passes over all candidates.
 
     Returns
     -------
-    MedoidSearch
+    list of MedoidSearch
         A medoid that was swapped in has the place of the medoid it replaces.
     """
-    assignment = _Assignment(distances, weights, medoids)
-    blocks, unchanged = candidate_blocks(len(weights)), 0
-    for n_iter in range(1, max_iter + 1):
-        for block in blocks:
-            rows = distances[block]
-            changes = assignment.swap_changes(rows)
+    searches = [_Assignment(distances, weights, medoids) for medoids in starts]
+    blocks, unchanged = candidate_blocks(len(weights)), np.zeros(len(starts), dtype=int)
+    n_iter = np.full(len(starts), max_iter)
+    for step in range(max_iter * len(blocks)):
+        rows = distances[block := blocks[step % len(blocks)]]
+        for number in np.flatnonzero(unchanged < len(blocks)):
+            changes = searches[number].swap_changes(rows)
             best, position = np.unravel_index(changes.argmin(), changes.shape)
-            unchanged += 1
-            if assignment.swap(int(position), int(block.start + best), rows[best]):
-                unchanged = 0
-            if unchanged == len(blocks):
-                return MedoidSearch(assignment.medoids, n_iter, True)
-    return MedoidSearch(assignment.medoids, max_iter, False)
+            candidate = int(block.start + best)
+            if searches[number].swap(int(position), candidate, rows[best]):
+                unchanged[number] = -1
+            unchanged[number] += 1
+            n_iter[number] = step // len(blocks) + 1
+        if (unchanged == len(blocks)).all():
+            break
+    return [
+        MedoidSearch(search.medoids, int(n), bool(n_blocks == len(blocks)))
+        for search, n, n_blocks in zip(searches, n_iter, unchanged, strict=True)
+    ]
 
 
 def alternate(
