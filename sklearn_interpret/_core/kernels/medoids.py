@@ -10,17 +10,22 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 # Distances in a block of candidates (32 MB). It does not depend on the memory: the
 # block size changes the order of swaps, and so the result. benchmarks/bench_medoids.py
 # times the searches.
 _BLOCK = 2**22
-# Distances in a slice of a block (2 MB), which stays in the cache.
-_CACHED = 2**18
 # Least and largest number of candidates in a block: fewer make products of matrices
 # slow; more wait longer for the first swap, after which most gains are outdated.
 _LEAST = 16
 _MOST = 128
+# Number of rows whose distances are summed one after the other: sums of more are less
+# exact in single precision.
+_CHUNK = 2048
+# After as many swaps within a block its candidates are tried again: where fewer help,
+# those of other blocks help more.
+_SEVERAL = 2
 # Number of outdated gains that are computed together: more are mostly in vain, since a
 # few updates settle which candidate is best; fewer are slow products.
 _STALE = 32
@@ -116,8 +121,12 @@ class _Assignment:
         self._rounded_weights = weights.astype(dtype)
         self.nearest, self._second_nearest = np.zeros((2, n_rows), dtype=np.intp)
         self.first_distance, self._second_distance = np.zeros((2, n_rows), dtype=dtype)
-        # The weight of a row at its nearest medoid.
-        self._members = np.zeros((n_rows, len(medoids)), dtype=dtype)
+        # The weight of a row at its chunk and nearest medoid, (n_chunks k, n).
+        self._chunks = [slice(i, i + _CHUNK) for i in range(0, n_rows, _CHUNK)]
+        self._members = sparse.csc_array(
+            (self._rounded_weights, np.zeros(n_rows, int), np.arange(n_rows + 1)),
+            shape=(len(self._chunks) * len(medoids), n_rows),
+        )
         self._find_nearest(np.arange(n_rows))
 
     def _find_nearest(self, rows: NDArray[np.intp]) -> None:
@@ -125,13 +134,12 @@ class _Assignment:
         distances, each = self._to_medoids[:, rows], np.arange(len(rows))
         nearest = distances.argmin(axis=0)
         self.nearest[rows] = nearest
+        self._members.indices[rows] = nearest + rows // _CHUNK * len(distances)
         self.first_distance[rows] = distances[nearest, each]
         distances[nearest, each] = np.inf  # of the others, the nearest is the second
         second = distances.argmin(axis=0)
         self._second_nearest[rows] = second
         self._second_distance[rows] = distances[second, each]
-        self._members[rows] = 0
-        self._members[rows, nearest] = self._rounded_weights[rows]
         sums = np.bincount(
             self.nearest, self.weights * self.first_distance, len(distances)
         )
@@ -151,25 +159,33 @@ class _Assignment:
         self._find_nearest(np.flatnonzero(moved | (row < self._second_distance)))
         return True
 
-    def swap_changes(self, block: NDArray[np.floating]) -> NDArray[np.floating]:
-        """By how much the sum changes where rows take a medoid's place, (b, k).
+    def swap_changes(self, columns: NDArray[np.floating]) -> NDArray[np.floating]:
+        """By how much the sum changes where candidates take a medoid's place, (k, b).
 
         Equations 10 to 12 of Schubert & Rousseeuw (2021): a row goes to the candidate
         or its nearest medoid; without this medoid, to the candidate or the second
-        nearest one.
+        nearest one. `columns` are the distances from the candidates, (n, b).
         """
-        step = max(1, _CACHED // len(self.weights))
-        changes = []
-        for start in range(0, len(block), step):
-            # With d the distance from the candidate, and the two nearest distances:
-            # min(d, first) = first + min(d, second) - clip(d, first, second).
-            capped = np.minimum(block[start : start + step], self._second_distance)
-            capped_sums = capped @ self._rounded_weights
-            clipped = np.maximum(capped, self.first_distance, out=capped)
-            clipped_sums = clipped @ self._members
-            kept_sums = capped_sums - clipped_sums.sum(axis=1)
-            changes.append(clipped_sums + kept_sums[:, None])
-        return np.concatenate(changes) - self.sums
+        # With d the distance from the candidate, and the two nearest distances:
+        # min(d, first) = first + min(d, second) - clip(d, first, second).
+        capped = np.minimum(columns, self._second_distance[:, None])
+        weights = self._rounded_weights
+        capped_sums = sum(weights[chunk] @ capped[chunk] for chunk in self._chunks)
+        clipped = np.maximum(capped, self.first_distance[:, None], out=capped)
+        shape = len(self._chunks), len(self.medoids), -1
+        clipped_sums = (self._members @ clipped).reshape(shape).sum(axis=0)
+        kept_sums = capped_sums - clipped_sums.sum(axis=0)
+        return clipped_sums + kept_sums - self.sums[:, None]
+
+    def swap_in(self, candidates: slice, columns: NDArray[np.floating]) -> int:
+        """Swap the best candidates for medoids while the sum falls; how many were."""
+        changes = self.swap_changes(columns)
+        best = changes.argmin(axis=1)
+        for n_swaps, position in enumerate(changes.min(axis=1).argsort().tolist()):
+            column = columns[:, best[position]]
+            if not self.swap(position, int(candidates.start + best[position]), column):
+                return n_swaps
+        return len(best)
 
 
 def fasterpam(
@@ -180,7 +196,8 @@ def fasterpam(
 ) -> list[MedoidSearch]:
     """Swap medoids for other rows until no single swap lowers the sum of distances.
 
-    The best swap of each block of candidates is made before the next block.
+    Swaps are made block by block of candidates: for each medoid that of the best one,
+    in the order of what they were to gain, until one does not lower the sum.
 
     Parameters
     ----------
@@ -202,14 +219,14 @@ def fasterpam(
     blocks, unchanged = candidate_blocks(len(weights)), np.zeros(len(starts), dtype=int)
     n_iter = np.full(len(starts), max_iter)
     for step in range(max_iter * len(blocks)):
-        rows = distances[block := blocks[step % len(blocks)]]
+        block = blocks[step % len(blocks)]
+        # The matrix is symmetric: sums over rows of contiguous columns are the fastest.
+        columns = np.ascontiguousarray(distances[block].T)
         for number in np.flatnonzero(unchanged < len(blocks)):
-            changes = searches[number].swap_changes(rows)
-            best, position = np.unravel_index(changes.argmin(), changes.shape)
-            candidate = int(block.start + best)
-            if searches[number].swap(int(position), candidate, rows[best]):
-                unchanged[number] = -1
-            unchanged[number] += 1
+            n_swaps = _SEVERAL
+            while n_swaps >= _SEVERAL:
+                n_swaps = searches[number].swap_in(block, columns)
+                unchanged[number] = 0 if n_swaps else unchanged[number] + 1
             n_iter[number] = step // len(blocks) + 1
         if (unchanged == len(blocks)).all():
             break

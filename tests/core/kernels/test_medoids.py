@@ -56,7 +56,7 @@ def test_changes_are_those_of_every_swap(n_medoids):
     changes = found.swap_changes(distances)
     for candidate, position in product(range(40), range(n_medoids)):
         after = cost(distances, weights, swapped(medoids, position, candidate))
-        assert changes[candidate, position] == pytest.approx(after - before, abs=1e-9)
+        assert changes[position, candidate] == pytest.approx(after - before, abs=1e-9)
 
 
 def fasterpam_once(distances, weights, start, max_iter):
