@@ -12,6 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+# Arrays, whose shapes comments and docstrings say.
+_Array = NDArray[np.floating]
+_Positions = NDArray[np.intp]
+
 # Distances in a block of candidates (32 MB). It does not depend on the memory: the
 # block size changes the order of swaps, and so the result. benchmarks/bench_medoids.py
 # times the searches.
@@ -38,7 +42,7 @@ _ROUNDING = 1e-12
 class MedoidSearch(NamedTuple):
     """Result of a search for medoids."""
 
-    medoids: NDArray[np.intp]  # (k,): positions
+    medoids: _Positions  # (k,): positions
     n_iter: int  # passes over all candidates, or assignments of the rows
     converged: bool  # whether the last one changed nothing
 
@@ -46,7 +50,7 @@ class MedoidSearch(NamedTuple):
 class Distances(Protocol):
     """A symmetric matrix of distances, or an object that computes some of its rows."""
 
-    def __getitem__(self, rows: Any, /) -> NDArray[np.floating]:
+    def __getitem__(self, rows: Any, /) -> _Array:
         """Distances of rows, by positions or a slice, from all: (len(rows), n)."""
 
 
@@ -57,9 +61,7 @@ def candidate_blocks(n_rows: int) -> list[slice]:
     return [slice(start, min(start + step, n_rows)) for start in starts]
 
 
-def build(
-    distances: Distances, weights: NDArray[np.float64], n_medoids: int
-) -> NDArray[np.intp]:
+def build(distances: Distances, weights: _Array, n_medoids: int) -> _Positions:
     """Kaufman & Rousseeuw's BUILD: each medoid lowers the sum of distances the most.
 
     Parameters
@@ -82,9 +84,7 @@ def build(
     medoids = [int(np.argmin(np.concatenate(sums)))]
     (nearest,) = distances[medoids]
 
-    def gains(
-        rows: NDArray[np.intp] | slice, nearest: NDArray[np.floating]
-    ) -> NDArray[np.floating]:
+    def gains(rows: _Positions | slice, nearest: _Array) -> _Array:
         """How much each row would lower the sum as the next medoid."""
         return (nearest - np.minimum(distances[rows], nearest)) @ weights
 
@@ -110,10 +110,7 @@ class _Assignment:
     """The nearest medoid of each row, and the distances of the nearest two."""
 
     def __init__(
-        self,
-        distances: Distances,
-        weights: NDArray[np.float64],
-        medoids: NDArray[np.intp],
+        self, distances: Distances, weights: _Array, medoids: _Positions
     ) -> None:
         self.weights, self.medoids = weights, np.array(medoids)
         self._to_medoids = np.array(distances[self.medoids])
@@ -129,7 +126,7 @@ class _Assignment:
         )
         self._find_nearest(np.arange(n_rows))
 
-    def _find_nearest(self, rows: NDArray[np.intp]) -> None:
+    def _find_nearest(self, rows: _Positions) -> None:
         """Find the nearest medoids of some rows anew."""
         distances, each = self._to_medoids[:, rows], np.arange(len(rows))
         nearest = distances.argmin(axis=0)
@@ -145,7 +142,7 @@ class _Assignment:
         )
         self.sums, self.total = sums, float(sums.sum())
 
-    def swap(self, position: int, candidate: int, row: NDArray[np.floating]) -> bool:
+    def swap(self, position: int, candidate: int, row: _Array) -> bool:
         """Let a candidate take a medoid's place if the sum falls; whether it does."""
         remaining = np.where(
             self.nearest == position, self._second_distance, self.first_distance
@@ -159,7 +156,7 @@ class _Assignment:
         self._find_nearest(np.flatnonzero(moved | (row < self._second_distance)))
         return True
 
-    def swap_changes(self, columns: NDArray[np.floating]) -> NDArray[np.floating]:
+    def swap_changes(self, columns: _Array) -> _Array:
         """By how much the sum changes where candidates take a medoid's place, (k, b).
 
         Equations 10 to 12 of Schubert & Rousseeuw (2021): a row goes to the candidate
@@ -177,7 +174,7 @@ class _Assignment:
         kept_sums = capped_sums - clipped_sums.sum(axis=0)
         return clipped_sums + kept_sums - self.sums[:, None]
 
-    def swap_in(self, candidates: slice, columns: NDArray[np.floating]) -> int:
+    def swap_in(self, candidates: slice, columns: _Array) -> int:
         """Swap the best candidates for medoids while the sum falls; how many were."""
         changes = self.swap_changes(columns)
         best = changes.argmin(axis=1)
@@ -189,10 +186,7 @@ class _Assignment:
 
 
 def fasterpam(
-    distances: Distances,
-    weights: NDArray[np.float64],
-    starts: Sequence[NDArray[np.intp]],
-    max_iter: int,
+    distances: Distances, weights: _Array, starts: Sequence[_Positions], max_iter: int
 ) -> list[MedoidSearch]:
     """Swap medoids for other rows until no single swap lowers the sum of distances.
 
@@ -237,10 +231,7 @@ def fasterpam(
 
 
 def alternate(
-    distances: Distances,
-    weights: NDArray[np.float64],
-    medoids: NDArray[np.intp],
-    max_iter: int,
+    distances: Distances, weights: _Array, medoids: _Positions, max_iter: int
 ) -> MedoidSearch:
     """Assign rows to medoids, and take each cluster's best row, until none changes.
 
@@ -250,33 +241,24 @@ def alternate(
     for n_iter in range(1, max_iter + 1):
         nearest = distances[medoids].argmin(axis=0)
         before = medoids.copy()
-        for position in range(len(medoids)):
-            medoids[position] = _central_row(
-                distances,
-                weights,
-                np.flatnonzero(nearest == position),
-                before[position],
-            )
+        for position, medoid in enumerate(before):
+            members = np.flatnonzero(nearest == position)
+            medoids[position] = _central_row(distances, weights, members, medoid)
         if np.array_equal(medoids, before):
             return MedoidSearch(medoids, n_iter, True)
     return MedoidSearch(medoids, max_iter, False)
 
 
 def _central_row(
-    distances: Distances,
-    weights: NDArray[np.float64],
-    members: NDArray[np.intp],
-    medoid: int,
+    distances: Distances, weights: _Array, members: _Positions, medoid: int
 ) -> int:
     """The member of least summed distances from the others; `medoid` if it ties."""
     if not len(members):  # all rows are as near to another medoid
         return medoid
     step = candidate_blocks(len(weights))[0].stop
+    blocks = np.split(members, range(step, len(members), step))
     sums = np.concatenate(
-        [
-            distances[members[start : start + step]][:, members] @ weights[members]
-            for start in range(0, len(members), step)
-        ]
+        [distances[block][:, members] @ weights[members] for block in blocks]
     )
     sums[members == medoid] *= 1 - _ROUNDING
     return members[sums.argmin()]
