@@ -149,7 +149,7 @@ class KMedoids(
     again in double precision where the mean distance from the medoids is below a
     thousandth of the largest.
 
-    Of each block of candidates (some dozens, up to 128) the best ones are swapped in,
+    Of each block of candidates (some dozens, up to 64) the best ones are swapped in,
     where Schubert and Rousseeuw make each swap that helps as it is found. A search ends
     where no single swap lowers the sum, which may be at different sums from different
     starts: `n_init=1` takes less than half of the default's time.

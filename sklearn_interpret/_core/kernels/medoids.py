@@ -20,10 +20,10 @@ _Positions = NDArray[np.intp]
 # block size changes the order of swaps, and so the result. benchmarks/bench_medoids.py
 # times the searches.
 _BLOCK = 2**22
-# Least and largest number of candidates in a block: fewer make products of matrices
-# slow; more wait longer for the first swap, after which most gains are outdated.
+# Least and largest number of candidates in a block: fewer make calls of numpy count;
+# more wait longer for the first swap, after which most gains are outdated.
 _LEAST = 16
-_MOST = 128
+_MOST = 64
 # Number of rows whose distances are summed one after the other: sums of more are less
 # exact in single precision.
 _CHUNK = 2048
