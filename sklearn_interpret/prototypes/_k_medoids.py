@@ -51,6 +51,9 @@ from sklearn_interpret.prototypes._tables import add_row_values
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
+# An array of floats, whose shape comments and docstrings say.
+_Array = NDArray[np.float64]
+
 # Metrics of scikit-learn that take sparse matrices.
 _SPARSE_METRICS = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
 # Sums of distances whose relative difference is smaller count as equal.
@@ -146,10 +149,10 @@ class KMedoids(
     again in double precision where the mean distance from the medoids is below a
     thousandth of the largest.
 
-    The best swap is made of each block of candidates (some dozens, up to 128), where
-    Schubert and Rousseeuw make each swap that helps as it is found. A search ends where
-    no single swap lowers the sum, which may be at different sums from different starts:
-    `n_init=1` takes a third of the default's time.
+    Of each block of candidates (some dozens, up to 64) the best ones are swapped in,
+    where Schubert and Rousseeuw make each swap that helps as it is found. A search ends
+    where no single swap lowers the sum, which may be at different sums from different
+    starts: `n_init=1` takes less than half of the default's time.
 
     References
     ----------
@@ -279,7 +282,7 @@ class KMedoids(
     def _result_facts(self) -> dict[str, Any]:
         return {"inertia": self.inertia_}
 
-    def _encode_rows(self, rows: Rows) -> NDArray[np.float64]:
+    def _encode_rows(self, rows: Rows) -> _Array:
         """Rows as numbers, as the metric takes them."""
         if self._gower is not None:
             return self._gower.encode(rows)
@@ -303,10 +306,7 @@ class KMedoids(
             ) from error
 
     def _search(
-        self,
-        points: NDArray[np.float64],
-        index: NDArray[np.intp],
-        weights: NDArray[np.float64],
+        self, points: _Array, index: NDArray[np.intp], weights: _Array
     ) -> NDArray[np.intp]:
         """Positions of the medoids among the rows of positive weight, at `index`."""
         if self.metric == "precomputed":
@@ -326,23 +326,25 @@ class KMedoids(
         return self._search_from_starts(distances, weights)
 
     def _search_from_starts(
-        self,
-        matrix: NDArray[np.float64] | _LazyDistances | _EuclideanDistances,
-        weights: NDArray[np.float64],
+        self, matrix: _Array | _LazyDistances | _EuclideanDistances, weights: _Array
     ) -> NDArray[np.intp]:
         """Positions of the medoids with the least sum of distances, of all starts."""
         distances: Any = matrix
         distance_bytes = 4 if isinstance(matrix, _EuclideanDistances) else 8
         if rows_in_memory(distance_bytes * len(weights)) >= len(weights):
             distances = matrix[:]
-        search = fasterpam if self.method == "fasterpam" else alternate
         rng, n_rows = check_random_state(self.random_state), len(weights)
         starts = [
             rng.permutation(n_rows)[: self.n_clusters] for _ in range(self.n_init)
         ]
         if self.init == "build":
             starts[0] = build(distances, weights, self.n_clusters)
-        results = [search(distances, weights, start, self.max_iter) for start in starts]
+        if self.method == "fasterpam":
+            results = fasterpam(distances, weights, starts, self.max_iter)
+        else:
+            results = [
+                alternate(distances, weights, start, self.max_iter) for start in starts
+            ]
         sums = [
             distances[np.sort(medoids)].min(axis=0) @ weights for medoids, *_ in results
         ]
@@ -357,7 +359,7 @@ class KMedoids(
             )
         return medoids
 
-    def _medoid_distances(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _medoid_distances(self, points: _Array) -> _Array:
         """Distances from the medoids, (n_rows, n_clusters)."""
         if self.metric == "precomputed":
             return points[:, self.prototype_indices_]
@@ -372,7 +374,7 @@ class KMedoids(
         return len(self.prototype_indices_)
 
     @validation.empty_for_no_rows
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> _Array:
         """Distances of rows from the medoids.
 
         Parameters
@@ -408,19 +410,17 @@ class KMedoids(
 class _LazyDistances:
     """Rows of the matrix of distances, computed on each access."""
 
-    def __init__(
-        self, points: NDArray[np.float64], metric_distances: Callable[..., Any]
-    ) -> None:
+    def __init__(self, points: _Array, metric_distances: Callable[..., Any]) -> None:
         self._points, self._metric_distances = points, metric_distances
 
-    def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> _Array:
         return self._metric_distances(self._points[rows], self._points)
 
 
 class _EuclideanDistances:
     """Rows of the matrix of distances in single precision, up to a factor."""
 
-    def __init__(self, points: NDArray[np.float64]) -> None:
+    def __init__(self, points: _Array) -> None:
         # Scaled and centred: no square overflows, and little is lost by cancellation.
         points = points / (np.abs(points).max() or 1.0)
         points -= points.mean(axis=0)
@@ -438,9 +438,7 @@ class _EuclideanDistances:
 
 
 def _metric_distances(
-    metric: str | Callable[..., float],
-    points: NDArray[np.float64],
-    categorical: NDArray[np.bool_],
+    metric: str | Callable[..., float], points: _Array, categorical: NDArray[np.bool_]
 ) -> Callable[..., Any]:
     """The function of two tables that gives all distances between their rows."""
     metric_params = {}
@@ -455,8 +453,8 @@ def _metric_distances(
 
 
 def _finite_distances(
-    A: NDArray[np.float64], B: NDArray[np.float64], metric: Any, **metric_params: Any
-) -> NDArray[np.float64]:
+    A: _Array, B: _Array, metric: Any, **metric_params: Any
+) -> _Array:
     """All distances between two tables' rows, which must be finite."""
     function = partial(pairwise_distances, metric=metric, **metric_params)
     if callable(metric):
@@ -472,7 +470,7 @@ def _finite_distances(
     return distances
 
 
-def _check_distances(matrix: NDArray[np.float64]) -> None:
+def _check_distances(matrix: _Array) -> None:
     """Refuse a matrix that does not hold distances between rows."""
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(

@@ -34,11 +34,12 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret._model.responses.response import make_response
-from sklearn_interpret.exceptions import NonFiniteResponseError
+from sklearn_interpret.exceptions import CostlyInspectionWarning, NonFiniteResponseError
 from sklearn_interpret.influence import (
     DeletionDiagnostics,
     InfluenceFunctions,
     RegressionInfluence,
+    _deletion_diagnostics,
 )
 
 RNG = np.random.default_rng(0)
@@ -579,3 +580,10 @@ def test_targets_are_needed():
 def test_one_row():
     with pytest.raises(ValueError, match="n_samples=1"):
         DeletionDiagnostics(LinearRegression()).fit(X[:1], NUMBERS[:1])
+
+
+def test_many_changes_are_announced(monkeypatch):
+    monkeypatch.setattr(_deletion_diagnostics, "_MANY_MEGABYTES", 8e-6 * N * N - 1e-9)
+    with pytest.warns(CostlyInspectionWarning, match="Leave out fewer rows"):
+        DeletionDiagnostics(LinearRegression()).fit(X, NUMBERS)
+    DeletionDiagnostics(LinearRegression(), rows=[0, 5]).fit(X, NUMBERS)

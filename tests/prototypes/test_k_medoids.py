@@ -158,7 +158,7 @@ def test_the_best_of_several_starts_is_kept(init):
         start = rng.permutation(90)[:9]
         if (init, n_init) == ("build", 1):
             start = build(distances, np.ones(90), 9)
-        found, *_ = fasterpam(distances, np.ones(90), start, 100)
+        [(found, *_)] = fasterpam(distances, np.ones(90), [start], 100)
         sums.append(distances[found].min(axis=0).sum())
         model = KMedoids(n_clusters=9, init=init, n_init=n_init, random_state=3).fit(X)
         assert model.inertia_ == pytest.approx(min(sums), rel=1e-9)

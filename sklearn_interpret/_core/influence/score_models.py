@@ -51,6 +51,10 @@ _FAR = 0.9999
 # Least share of the largest leverage in the bound of next steps: scores then move by
 # one at most, which less than doubles third derivatives.
 _LEAST_BOUND = 0.01
+# Fields of a model with a number or more for each row.
+_OF_ROWS = ("design", "targets", "weights")
+# Share of the precision that is left to rows whose gradients are taken as linear.
+_LINEAR_SHARE = 0.25
 # A row whose leverage is this near to one determines a parameter alone.
 _DECISIVE = 1e-9
 # Slopes at many parameters are computed for half as many rows together, chosen by hand:
@@ -192,6 +196,11 @@ class ScoreModel(PickledWithoutCaches, Generic[_L]):
         """Offsets of some rows."""
         offsets = self.offsets
         return offsets[rows] if isinstance(offsets, np.ndarray) else offsets
+
+    def part(self, rows: NDArray[np.bool_]) -> ScoreModel[_L]:
+        """The model of some rows."""
+        numbers = {name: getattr(self, name)[rows] for name in _OF_ROWS}
+        return replace(self, offsets=self.offsets_of(rows), **numbers)
 
     def at_optimum(self) -> ScoreModel[_L]:
         """The model with the parameters at the optimum, up to rounding."""
@@ -374,9 +383,14 @@ class ScoreModel(PickledWithoutCaches, Generic[_L]):
         # Sums of the gradients so far: minus H times the changes.
         start = np.broadcast_to(self.parameters, changes.shape)
         gradient_sums = -self._gradients_of(rows, start)
+        bent = self._bent_rows(4 * first.decreases.max(initial=0), precision)
+        curved, flat = self.part(bent), self.design[~bent]
+        flat_gradient = flat.T @ self._slopes[~bent]
+        flat_hessian = (flat.T * self._curvatures[~bent, 0, 0]) @ flat
         while len(active):
             parameters = self.parameters + changes[active]
-            gradients = self._gradients_at(parameters)
+            gradients = curved._gradients_at(parameters) + flat_gradient
+            gradients += flat_hessian @ changes[active]
             gradients -= self._gradients_of(rows[active], parameters)
             # The same Hessians, by Woodbury's formula.
             steps, design = self._solve(gradients), self.design[rows[active]]
@@ -396,6 +410,23 @@ class ScoreModel(PickledWithoutCaches, Generic[_L]):
         changes[~succeed] = 0
         return changes, succeed
 
+    def _bent_rows(self, length: float, precision: float) -> NDArray[np.bool_]:
+        """Rows whose gradients are not linear along steps of a squared length.
+
+        With |d| the length of the step in units of the Hessian, b the self-concordance,
+        c_j the curvature and |z_j|^2 the leverage of a row, and t = |z_j| |d|: what is
+        missing has a length of at most b / 2 c_j t^2 exp(b t) |z_j|.
+        """
+        bent = np.ones(len(self.design), dtype=bool)
+        if self.targets.shape[1] == 1 and precision and not self.row_penalty.any():
+            leverages, bound = self._leverages[:, 0, 0], self.loss.self_concordance
+            changes = bound * np.sqrt(leverages * length)
+            missing = leverages * changes * np.exp(changes) / 2
+            missing *= self._curvatures[:, 0, 0]
+            order = np.argsort(missing)
+            bent[order] = ~(np.cumsum(missing[order]) < _LINEAR_SHARE * precision)
+        return bent
+
     def _first_steps(self, rows: NDArray[np.intp]) -> _FirstSteps:
         """Newton steps without a row each, by Woodbury's formula.
 
@@ -411,8 +442,7 @@ class ScoreModel(PickledWithoutCaches, Generic[_L]):
         weights, slopes = self.weights[rows, None], self._slopes[rows]
         penalty = self._row_penalty
         penalty_scores = (self.design @ penalty.step)[rows]
-        curvatures = self.loss.curvatures(self.targets[rows], self._scores[rows])
-        curvatures *= weights[:, :, None]
+        curvatures = self._curvatures[rows]
         remaining = np.eye(k) - curvatures @ leverages
         # With one score LAPACK's call for each row takes ten times as long.
         determinants = remaining[:, 0, 0] if k == 1 else np.linalg.det(remaining)
@@ -463,6 +493,12 @@ class ScoreModel(PickledWithoutCaches, Generic[_L]):
         return self.weights[:, None] * self.loss.slopes(self.targets, self._scores)
 
     @cached_property
+    def _curvatures(self) -> _Array:
+        """Curvatures (n, k, k) of the weighted losses along the scores."""
+        curvatures = self.loss.curvatures(self.targets, self._scores)
+        return self.weights[:, None, None] * curvatures
+
+    @cached_property
     def _row_penalty(self) -> _RowPenalty:
         """The penalty of a row, at the parameters."""
         gradient = self.row_penalty * self.parameters
@@ -490,8 +526,7 @@ class ScoreModel(PickledWithoutCaches, Generic[_L]):
         Single terms are bounded where leverages are large, the sum of all others by
         the largest leverage among these.
         """
-        curvatures = self.loss.curvatures(self.targets, self._scores)
-        curvatures = self.weights[:, None] * curvatures.diagonal(axis1=1, axis2=2)
+        curvatures = self._curvatures.diagonal(axis1=1, axis2=2)
         leverages = self._leverages.diagonal(axis1=1, axis2=2).ravel()
         order = np.argsort(-leverages)
         terms, leverages = (curvatures.ravel() * leverages**2)[order], leverages[order]

@@ -5,21 +5,31 @@ medoid. BUILD (Kaufman & Rousseeuw 1990) chooses the first medoids; FasterPAM (S
 & Rousseeuw 2021) and the alternating search improve them.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+
+# Arrays, whose shapes comments and docstrings say.
+_Array = NDArray[np.floating]
+_Positions = NDArray[np.intp]
 
 # Distances in a block of candidates (32 MB). It does not depend on the memory: the
 # block size changes the order of swaps, and so the result. benchmarks/bench_medoids.py
 # times the searches.
 _BLOCK = 2**22
-# Distances in a slice of a block (2 MB), which stays in the cache.
-_CACHED = 2**18
-# Least and largest number of candidates in a block: fewer make products of matrices
-# slow; more wait longer for the first swap, after which most gains are outdated.
+# Least and largest number of candidates in a block: fewer make calls of numpy count;
+# more wait longer for the first swap, after which most gains are outdated.
 _LEAST = 16
-_MOST = 128
+_MOST = 64
+# Number of rows whose distances are summed one after the other: sums of more are less
+# exact in single precision.
+_CHUNK = 2048
+# After as many swaps within a block its candidates are tried again: where fewer help,
+# those of other blocks help more.
+_SEVERAL = 2
 # Number of outdated gains that are computed together: more are mostly in vain, since a
 # few updates settle which candidate is best; fewer are slow products.
 _STALE = 32
@@ -32,7 +42,7 @@ _ROUNDING = 1e-12
 class MedoidSearch(NamedTuple):
     """Result of a search for medoids."""
 
-    medoids: NDArray[np.intp]  # (k,): positions
+    medoids: _Positions  # (k,): positions
     n_iter: int  # passes over all candidates, or assignments of the rows
     converged: bool  # whether the last one changed nothing
 
@@ -40,7 +50,7 @@ class MedoidSearch(NamedTuple):
 class Distances(Protocol):
     """A symmetric matrix of distances, or an object that computes some of its rows."""
 
-    def __getitem__(self, rows: Any, /) -> NDArray[np.floating]:
+    def __getitem__(self, rows: Any, /) -> _Array:
         """Distances of rows, by positions or a slice, from all: (len(rows), n)."""
 
 
@@ -51,9 +61,7 @@ def candidate_blocks(n_rows: int) -> list[slice]:
     return [slice(start, min(start + step, n_rows)) for start in starts]
 
 
-def build(
-    distances: Distances, weights: NDArray[np.float64], n_medoids: int
-) -> NDArray[np.intp]:
+def build(distances: Distances, weights: _Array, n_medoids: int) -> _Positions:
     """Kaufman & Rousseeuw's BUILD: each medoid lowers the sum of distances the most.
 
     Parameters
@@ -76,9 +84,7 @@ def build(
     medoids = [int(np.argmin(np.concatenate(sums)))]
     (nearest,) = distances[medoids]
 
-    def gains(
-        rows: NDArray[np.intp] | slice, nearest: NDArray[np.floating]
-    ) -> NDArray[np.floating]:
+    def gains(rows: _Positions | slice, nearest: _Array) -> _Array:
         """How much each row would lower the sum as the next medoid."""
         return (nearest - np.minimum(distances[rows], nearest)) @ weights
 
@@ -104,10 +110,7 @@ class _Assignment:
     """The nearest medoid of each row, and the distances of the nearest two."""
 
     def __init__(
-        self,
-        distances: Distances,
-        weights: NDArray[np.float64],
-        medoids: NDArray[np.intp],
+        self, distances: Distances, weights: _Array, medoids: _Positions
     ) -> None:
         self.weights, self.medoids = weights, np.array(medoids)
         self._to_medoids = np.array(distances[self.medoids])
@@ -115,28 +118,31 @@ class _Assignment:
         self._rounded_weights = weights.astype(dtype)
         self.nearest, self._second_nearest = np.zeros((2, n_rows), dtype=np.intp)
         self.first_distance, self._second_distance = np.zeros((2, n_rows), dtype=dtype)
-        # The weight of a row at its nearest medoid.
-        self._members = np.zeros((n_rows, len(medoids)), dtype=dtype)
+        # The weight of a row at its chunk and nearest medoid, (n_chunks k, n).
+        self._chunks = [slice(i, i + _CHUNK) for i in range(0, n_rows, _CHUNK)]
+        self._members = sparse.csc_array(
+            (self._rounded_weights, np.zeros(n_rows, int), np.arange(n_rows + 1)),
+            shape=(len(self._chunks) * len(medoids), n_rows),
+        )
         self._find_nearest(np.arange(n_rows))
 
-    def _find_nearest(self, rows: NDArray[np.intp]) -> None:
+    def _find_nearest(self, rows: _Positions) -> None:
         """Find the nearest medoids of some rows anew."""
         distances, each = self._to_medoids[:, rows], np.arange(len(rows))
         nearest = distances.argmin(axis=0)
         self.nearest[rows] = nearest
+        self._members.indices[rows] = nearest + rows // _CHUNK * len(distances)
         self.first_distance[rows] = distances[nearest, each]
         distances[nearest, each] = np.inf  # of the others, the nearest is the second
         second = distances.argmin(axis=0)
         self._second_nearest[rows] = second
         self._second_distance[rows] = distances[second, each]
-        self._members[rows] = 0
-        self._members[rows, nearest] = self._rounded_weights[rows]
         sums = np.bincount(
             self.nearest, self.weights * self.first_distance, len(distances)
         )
         self.sums, self.total = sums, float(sums.sum())
 
-    def swap(self, position: int, candidate: int, row: NDArray[np.floating]) -> bool:
+    def swap(self, position: int, candidate: int, row: _Array) -> bool:
         """Let a candidate take a medoid's place if the sum falls; whether it does."""
         remaining = np.where(
             self.nearest == position, self._second_distance, self.first_distance
@@ -150,36 +156,42 @@ class _Assignment:
         self._find_nearest(np.flatnonzero(moved | (row < self._second_distance)))
         return True
 
-    def swap_changes(self, block: NDArray[np.floating]) -> NDArray[np.floating]:
-        """By how much the sum changes where rows take a medoid's place, (b, k).
+    def swap_changes(self, columns: _Array) -> _Array:
+        """By how much the sum changes where candidates take a medoid's place, (k, b).
 
         Equations 10 to 12 of Schubert & Rousseeuw (2021): a row goes to the candidate
         or its nearest medoid; without this medoid, to the candidate or the second
-        nearest one.
+        nearest one. `columns` are the distances from the candidates, (n, b).
         """
-        step = max(1, _CACHED // len(self.weights))
-        changes = []
-        for start in range(0, len(block), step):
-            # With d the distance from the candidate, and the two nearest distances:
-            # min(d, first) = first + min(d, second) - clip(d, first, second).
-            capped = np.minimum(block[start : start + step], self._second_distance)
-            capped_sums = capped @ self._rounded_weights
-            clipped = np.maximum(capped, self.first_distance, out=capped)
-            clipped_sums = clipped @ self._members
-            kept_sums = capped_sums - clipped_sums.sum(axis=1)
-            changes.append(clipped_sums + kept_sums[:, None])
-        return np.concatenate(changes) - self.sums
+        # With d the distance from the candidate, and the two nearest distances:
+        # min(d, first) = first + min(d, second) - clip(d, first, second).
+        capped = np.minimum(columns, self._second_distance[:, None])
+        weights = self._rounded_weights
+        capped_sums = sum(weights[chunk] @ capped[chunk] for chunk in self._chunks)
+        clipped = np.maximum(capped, self.first_distance[:, None], out=capped)
+        shape = len(self._chunks), len(self.medoids), -1
+        clipped_sums = (self._members @ clipped).reshape(shape).sum(axis=0)
+        kept_sums = capped_sums - clipped_sums.sum(axis=0)
+        return clipped_sums + kept_sums - self.sums[:, None]
+
+    def swap_in(self, candidates: slice, columns: _Array) -> int:
+        """Swap the best candidates for medoids while the sum falls; how many were."""
+        changes = self.swap_changes(columns)
+        best = changes.argmin(axis=1)
+        for n_swaps, position in enumerate(changes.min(axis=1).argsort().tolist()):
+            column = columns[:, best[position]]
+            if not self.swap(position, int(candidates.start + best[position]), column):
+                return n_swaps
+        return len(best)
 
 
 def fasterpam(
-    distances: Distances,
-    weights: NDArray[np.float64],
-    medoids: NDArray[np.intp],
-    max_iter: int,
-) -> MedoidSearch:
+    distances: Distances, weights: _Array, starts: Sequence[_Positions], max_iter: int
+) -> list[MedoidSearch]:
     """Swap medoids for other rows until no single swap lowers the sum of distances.
 
-    The best swap of each block of candidates is made before the next block.
+    Swaps are made block by block of candidates: for each medoid that of the best one,
+    in the order of what they were to gain, until one does not lower the sum.
 
     Parameters
     ----------
@@ -187,36 +199,39 @@ def fasterpam(
         Distances between all rows.
     weights : ndarray of shape (n,)
         Weights of the rows.
-    medoids : ndarray of shape (k,), int
-        Where to start.
+    starts : sequence of ndarray of shape (k,), int
+        Where to start: searches that share the distances, and nothing else.
     max_iter : int
         Largest number of passes over all candidates.
 
     Returns
     -------
-    MedoidSearch
+    list of MedoidSearch
         A medoid that was swapped in has the place of the medoid it replaces.
     """
-    assignment = _Assignment(distances, weights, medoids)
-    blocks, unchanged = candidate_blocks(len(weights)), 0
-    for n_iter in range(1, max_iter + 1):
-        for block in blocks:
-            rows = distances[block]
-            changes = assignment.swap_changes(rows)
-            best, position = np.unravel_index(changes.argmin(), changes.shape)
-            unchanged += 1
-            if assignment.swap(int(position), int(block.start + best), rows[best]):
-                unchanged = 0
-            if unchanged == len(blocks):
-                return MedoidSearch(assignment.medoids, n_iter, True)
-    return MedoidSearch(assignment.medoids, max_iter, False)
+    searches = [_Assignment(distances, weights, medoids) for medoids in starts]
+    blocks, unchanged = candidate_blocks(len(weights)), np.zeros(len(starts), dtype=int)
+    n_iter = np.full(len(starts), max_iter)
+    for step in range(max_iter * len(blocks)):
+        block = blocks[step % len(blocks)]
+        # The matrix is symmetric: sums over rows of contiguous columns are the fastest.
+        columns = np.ascontiguousarray(distances[block].T)
+        for number in np.flatnonzero(unchanged < len(blocks)):
+            n_swaps = _SEVERAL
+            while n_swaps >= _SEVERAL:
+                n_swaps = searches[number].swap_in(block, columns)
+                unchanged[number] = 0 if n_swaps else unchanged[number] + 1
+            n_iter[number] = step // len(blocks) + 1
+        if (unchanged == len(blocks)).all():
+            break
+    return [
+        MedoidSearch(search.medoids, int(n), bool(n_blocks == len(blocks)))
+        for search, n, n_blocks in zip(searches, n_iter, unchanged, strict=True)
+    ]
 
 
 def alternate(
-    distances: Distances,
-    weights: NDArray[np.float64],
-    medoids: NDArray[np.intp],
-    max_iter: int,
+    distances: Distances, weights: _Array, medoids: _Positions, max_iter: int
 ) -> MedoidSearch:
     """Assign rows to medoids, and take each cluster's best row, until none changes.
 
@@ -226,33 +241,24 @@ def alternate(
     for n_iter in range(1, max_iter + 1):
         nearest = distances[medoids].argmin(axis=0)
         before = medoids.copy()
-        for position in range(len(medoids)):
-            medoids[position] = _central_row(
-                distances,
-                weights,
-                np.flatnonzero(nearest == position),
-                before[position],
-            )
+        for position, medoid in enumerate(before):
+            members = np.flatnonzero(nearest == position)
+            medoids[position] = _central_row(distances, weights, members, medoid)
         if np.array_equal(medoids, before):
             return MedoidSearch(medoids, n_iter, True)
     return MedoidSearch(medoids, max_iter, False)
 
 
 def _central_row(
-    distances: Distances,
-    weights: NDArray[np.float64],
-    members: NDArray[np.intp],
-    medoid: int,
+    distances: Distances, weights: _Array, members: _Positions, medoid: int
 ) -> int:
     """The member of least summed distances from the others; `medoid` if it ties."""
     if not len(members):  # all rows are as near to another medoid
         return medoid
     step = candidate_blocks(len(weights))[0].stop
+    blocks = np.split(members, range(step, len(members), step))
     sums = np.concatenate(
-        [
-            distances[members[start : start + step]][:, members] @ weights[members]
-            for start in range(0, len(members), step)
-        ]
+        [distances[block][:, members] @ weights[members] for block in blocks]
     )
     sums[members == medoid] *= 1 - _ROUNDING
     return members[sums.argmin()]

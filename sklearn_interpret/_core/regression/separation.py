@@ -6,8 +6,6 @@ Correia, Guimarães & Zylkin, 2019).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
@@ -65,13 +63,7 @@ def without_separated_rows(
         remaining = ~_find_separated_rows(model)
         if remaining.all():
             break
-        model = replace(
-            model,
-            design=model.design[remaining],
-            targets=model.targets[remaining],
-            weights=model.weights[remaining],
-            offsets=model.offsets_of(remaining),
-        )
+        model = model.part(remaining)
         if remaining.any():
             model = model.at_optimum()
     return model

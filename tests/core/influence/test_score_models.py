@@ -315,6 +315,28 @@ def test_second_steps_that_are_left_out_are_small(loss):
     assert (np.abs(found - exact).max(axis=(1, 2)) <= 0.05 * sizes + 1e-9).all()
 
 
+def test_rows_that_are_not_bent_have_linear_gradients():
+    rng = np.random.default_rng(0)
+    design = np.c_[rng.normal(size=(400, 3)), np.ones(400)]
+    targets = (design[:, :1] + 0.05 * rng.normal(size=(400, 1)) > 0).astype(float)
+    penalty = np.array([[1e-3], [1e-3], [1e-3], [0]])
+    start = np.zeros((4, 1))
+    model = ScoreModel(
+        design, targets, np.ones(400), penalty, start, Logistic(), start
+    ).at_optimum()
+    flat = ~model._bent_rows(length := 0.1, precision := 0.02)
+    assert 200 < flat.sum() < 400
+    for direction in rng.normal(size=(20, 4)):
+        step = np.linalg.cholesky(model._inverse) @ direction
+        step *= np.sqrt(length) / np.linalg.norm(direction)
+        scores = design @ (model.parameters[:, 0] + step)
+        missing = Logistic().slopes(targets, scores[:, None]) - model._slopes
+        missing = missing[:, 0] - model._curvatures[:, 0, 0] * (design @ step)
+        missing = missing[flat] @ design[flat]
+        missing_length = np.sqrt(missing @ model._inverse @ missing)
+        assert 0 < missing_length < precision * np.sqrt(length) / 4
+
+
 def hard_model(seed, loss):
     """Few rows, nearly separable, with weights, ties, and far or tiny columns."""
     rng = np.random.default_rng(seed)

@@ -56,7 +56,13 @@ def test_changes_are_those_of_every_swap(n_medoids):
     changes = found.swap_changes(distances)
     for candidate, position in product(range(40), range(n_medoids)):
         after = cost(distances, weights, swapped(medoids, position, candidate))
-        assert changes[candidate, position] == pytest.approx(after - before, abs=1e-9)
+        assert changes[position, candidate] == pytest.approx(after - before, abs=1e-9)
+
+
+def fasterpam_once(distances, weights, start, max_iter):
+    """A single search by FasterPAM."""
+    [search] = fasterpam(distances, weights, [start], max_iter)
+    return search
 
 
 @pytest.mark.parametrize("start", ["build", "first"])
@@ -67,7 +73,7 @@ def test_no_swap_improves(start, n_medoids, decimals, monkeypatch):
     first = np.arange(n_medoids)
     if start == "build":
         first = build(distances, weights, n_medoids)
-    medoids, n_iter, converged = fasterpam(distances, weights, first, 100)
+    medoids, n_iter, converged = fasterpam_once(distances, weights, first, 100)
     assert converged
     assert 1 <= n_iter <= 100
     assert len(set(medoids.tolist())) == n_medoids
@@ -80,12 +86,23 @@ def test_no_swap_improves(start, n_medoids, decimals, monkeypatch):
 
 def test_an_optimum_of_two_clusters_is_found():
     distances, weights = table(30, 2)
-    medoids, *_ = fasterpam(distances, weights, np.array([0, 1]), 100)
+    medoids, *_ = fasterpam_once(distances, weights, np.array([0, 1]), 100)
     best = min(cost(distances, weights, pair) for pair in product(range(30), repeat=2))
     assert cost(distances, weights, medoids) == pytest.approx(best)
 
 
-@pytest.mark.parametrize("search", [fasterpam, alternate])
+def test_several_starts_end_where_each_does(monkeypatch):
+    monkeypatch.setattr(searches, "_MOST", 16)  # several blocks
+    distances, weights = table(70, 5)
+    starts = [np.arange(first, first + 4) for first in range(0, 60, 7)]
+    together = fasterpam(distances, weights, starts, 100)
+    for start, (medoids, *others) in zip(starts, together, strict=True):
+        [(expected, *rest)] = fasterpam(distances, weights, [start], 100)
+        assert medoids.tolist() == expected.tolist()
+        assert others == rest
+
+
+@pytest.mark.parametrize("search", [fasterpam_once, alternate])
 def test_max_iter(search):
     distances, weights = table(60, 3)
     start = np.arange(5)
