@@ -9,6 +9,7 @@ The objective is ``sum_i w_i (loss(y_i, z_i @ B) + sum(row_penalty * B**2) / 2)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -16,7 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import pinvh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, pinvh
 
 from sklearn_interpret._core.statistics.score_losses import Logistic, Loss, Softmax
 from sklearn_interpret._core.statistics.weighted import row_blocks
@@ -55,6 +56,9 @@ _LEAST_BOUND = 0.01
 _OF_ROWS = ("design", "targets", "weights")
 # Share of the precision that is left to rows whose gradients are taken as linear.
 _LINEAR_SHARE = 0.25
+# Least share of a column, of the unit diagonal, that those before leave undetermined
+# where Cholesky's factor is inverted: a tenth of the time of eigenvalues.
+_UNDETERMINED = 1e-6
 # A row whose leverage is this near to one determines a parameter alone.
 _DECISIVE = 1e-9
 # Slopes at many parameters are computed for half as many rows together, chosen by hand:
@@ -598,7 +602,7 @@ class ScoreModel(PickledWithoutCaches, Generic[_L]):
         hessian /= self._units
         if not np.isfinite(hessian).all():
             return np.full(hessian.shape, np.nan)
-        return pinvh(hessian) / self._units
+        return _inverse(hessian) / self._units
 
     @cached_property
     def _units(self) -> _Array:
@@ -672,3 +676,12 @@ def _move_intercept(parameters: _Array, means: _Array) -> _Array:
     moved = parameters.copy()
     moved[..., -1, :] += np.einsum("d,...dk->...k", means, moved)
     return moved
+
+
+def _inverse(matrix: _Array) -> _Array:
+    """Inverse of a symmetric matrix; its pseudo-inverse if that is nearly singular."""
+    with suppress(LinAlgError):
+        factor, lower = cho_factor(matrix)
+        if (factor.diagonal() ** 2).min() > _UNDETERMINED:
+            return cho_solve((factor, lower), np.eye(len(matrix)))
+    return pinvh(matrix)
