@@ -202,26 +202,25 @@ class TreeCells:
         features: NDArray[np.intp],
         ranks: NDArray[np.intp],
     ) -> list[NDArray[np.intp]]:
-        """Positions at and next to the last numbers below thresholds: first guesses.
+        """Positions next to thresholds, below and above: first guesses of a bisection.
 
-        Trees may see the numbers in single precision: the last one is then in the
-        middle between two of these, or just below.
+        Trees may see the numbers in single precision.
         """
         by_feature = self.ensemble.split_codes.thresholds
         pairs = zip(features.tolist(), ranks.tolist(), strict=True)
         thresholds = np.array([by_feature[feature][rank] for feature, rank in pairs])
         with np.errstate(over="ignore"):
-            below = thresholds.astype(np.float32)
-        below[below > thresholds] = np.nextafter(below, -np.inf)[below > thresholds]
-        middles = (below + np.nextafter(below, np.inf).astype(np.float64)) / 2
+            in_single = thresholds.astype(np.float32)
+        neighbours = [
+            np.nextafter(in_single, np.float32(end)) for end in (-np.inf, np.inf)
+        ]
         positions = np.empty((2, len(columns)), dtype=np.int64)
         for j, grid in grids.items():
             in_column = columns == j
             positions[:, in_column] = [
-                grid.positions(ends[in_column]) for ends in (thresholds, middles)
+                grid.positions(end[in_column].astype(np.float64)) for end in neighbours
             ]
-        # The last guess is taken first.
-        return [each + step for each in positions for step in (-1, 1, 0)]
+        return [positions[0] - 1, positions[1] + 1]
 
     def _grid_of_column(self, j: int) -> _Grid:
         """The numbers that a column may hold."""
