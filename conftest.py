@@ -32,6 +32,7 @@ LONG_CHAPTERS = {
     "more_than_one_machine.rst",
     "needed.rst",
     "rules.rst",
+    "shapley_any_model.rst",
     "shapley_dependence.rst",
     "shapley_plots.rst",
     "surrogates.rst",

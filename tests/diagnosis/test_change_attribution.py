@@ -297,7 +297,7 @@ def noisy_table(rng, n, share, factor=1.0):
     return X, X[:, 0] + factor * (1 + 3 * X[:, 1]) * rng.normal(size=n)
 
 
-@pytest.mark.thorough(after=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("change_of", ["nothing", "columns", "targets"])
 def test_parts_of_the_loss(change_of):
     """A larger share of noisy rows is a change of columns; more noise is not."""

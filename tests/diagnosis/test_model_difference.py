@@ -434,6 +434,7 @@ def test_inspectors_take_it_bare_or_frozen():
     assert display.to_frame().shape[0] > 0
 
 
+@pytest.mark.thorough
 def test_a_report_of_a_difference():
     difference = ModelDifference([forest(), scaled(Ridge())])
     report = InspectionReport(FrozenEstimator(difference), sections=["effects"])

@@ -69,7 +69,7 @@ def test_importance_names_what_matters():
     np.testing.assert_allclose(table.columns["drop column"][1:], 0, atol=1e-12)
 
 
-@pytest.mark.thorough(after=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3))
 def test_importance_of_noise_names_no_feature(seed):
     # Of thirty columns of noise one often has an interval above zero.

@@ -65,7 +65,9 @@ SETTINGS = {"subsample": 10, "random_state": 0, "verbose": 0}
         (KernelSHAP, {}),
         (ShapleySampling, {"n_permutations": 2000}),
         (ShapleySampling, {"n_permutations": 2000, "antithetic": False}),
-        (KernelSHAP, {"dependence": "gaussian"}),
+        pytest.param(
+            *(KernelSHAP, {"dependence": "gaussian"}), marks=pytest.mark.thorough
+        ),
     ],
 )
 def test_errors_are_below_the_tolerance(kind, options):

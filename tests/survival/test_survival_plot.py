@@ -124,7 +124,7 @@ def test_what_is_refused(table, model):
     with pytest.raises(ValueError, match="inspector of one without target"):
         shown(model, X, target=0)
     with pytest.raises(ValueError, match="shows single features, no pairs"):
-        shown(model, X, features=[("bmi", "bp")])
+        shown(model, X[:20], features=[("bmi", "bp")])
     inspector = AccumulatedLocalEffects(FrozenEstimator(model)).fit(X)
     with pytest.raises(TypeError, match="shows PartialDependence"):
         shown(inspector, X)
