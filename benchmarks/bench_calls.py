@@ -44,7 +44,7 @@ INSPECTORS: dict[Any, tuple[dict[str, Any], int]] = {
     importance.SAGE: (DRAWN, 300),
     interactions.HStatistic: ({"subsample": 100}, 30),
     interactions.PartialDependenceInteraction: ({"subsample": 50}, 80),
-    interactions.VariableInteractionNetwork: (DRAWN, 50),
+    interactions.VariableInteractionNetwork: (DRAWN, 90),
     shapley.KernelSHAP: (DRAWN, 80),
     shapley.ShapleySampling: (DRAWN, 40),
     shapley.ShapleyValues: (DRAWN, 80),
