@@ -168,21 +168,19 @@ class _Process:
             half_solved = blas.dtrsv(self._factor, column, lower=1)
             weights[:, output] = blas.dtrsv(self._factor, half_solved, lower=1, trans=1)
         # Leave-one-out residuals: Rasmussen & Williams (2006), equation 5.12.
-        return _Posterior(self, slopes, detrended, weights, weights / self._precisions)
+        return _Posterior(self, slopes, weights, weights / self._precisions)
 
 
 @dataclass(frozen=True, eq=False)
 class _Posterior(Generic[_P]):
     """Posterior given the values of some coalitions, for k outputs.
 
-    `slopes` (n_terms, k) are the trend's coefficients, `detrended` the values minus the
-    trend, `weights` the kernel's at the known coalitions, and `residuals` the
-    leave-one-out residuals, (1 + n_pairs, k).
+    `slopes` (n_terms, k) are the trend's coefficients, `weights` the kernel's at the
+    known coalitions, and `residuals` the leave-one-out residuals, (1 + n_pairs, k).
     """
 
     process: _P
     slopes: _Array | None
-    detrended: _Array
     weights: _Array
     residuals: _Array
 

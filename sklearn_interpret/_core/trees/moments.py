@@ -352,13 +352,8 @@ def _roots_of_blocks(
     ensemble: TreeEnsemble, most_splits: int
 ) -> list[NDArray[np.intp]]:
     """Roots of some trees at a time, without roots that are leaves."""
-    tree = np.arange(ensemble.n_trees)
-    n_splits = np.zeros(ensemble.n_trees, dtype=np.intp)
-    for nodes in ensemble.levels:
-        inner = ~ensemble.is_leaf[nodes]
-        tree = tree[inner]
-        n_splits += np.bincount(tree, minlength=ensemble.n_trees)
-        tree = np.repeat(tree, 2)
+    # A tree has one leaf more than splits.
+    n_splits = np.diff(ensemble.roots, append=ensemble.n_nodes) // 2
     used = n_splits > 0
     block = (np.cumsum(n_splits[used]) - 1) // max(1, most_splits)
     roots = ensemble.roots[used]
@@ -448,7 +443,7 @@ class _SplitTables:
     @cached_property
     def _intervals(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Lowest and highest code with which numbers meet each condition."""
-        return self._paths.code_intervals(self._ensemble)
+        return self._paths.code_intervals()
 
     @cached_property
     def _with_missing(self) -> NDArray[np.bool_]:

@@ -85,17 +85,10 @@ def read_steps(steps: list[tuple[str, BaseEstimator]]) -> list[Function]:
     return functions
 
 
-def _read_scaler(
-    attribute: str, power: float
-) -> Callable[[BaseEstimator, int], Affine]:
-    """A reader of scalers, whose slopes are a power of an attribute."""
-
-    def read(scaler: BaseEstimator, n_columns: int) -> Affine:
-        scale = getattr(scaler, attribute)
-        slopes = np.ones(n_columns) if scale is None else np.asarray(scale) ** power
-        return Affine(scaler.transform, slopes)
-
-    return read
+def _read_scaler(scaler: BaseEstimator, n_columns: int) -> Affine:
+    """A scaler that divides by its `scale_`; None divides by nothing."""
+    scale = np.ones(n_columns) if scaler.scale_ is None else scaler.scale_
+    return Affine(scaler.transform, 1 / scale)
 
 
 def _read_columnwise(transformer: BaseEstimator, n_columns: int) -> Columnwise:
@@ -215,9 +208,9 @@ def _read_union(union: BaseEstimator, n_columns: int) -> ColumnBlocks:
 
 
 _READERS: dict[Any, Callable[[BaseEstimator, int], Function]] = {
-    preprocessing.StandardScaler: _read_scaler("scale_", -1),
-    preprocessing.MaxAbsScaler: _read_scaler("scale_", -1),
-    preprocessing.RobustScaler: _read_scaler("scale_", -1),
+    preprocessing.StandardScaler: _read_scaler,
+    preprocessing.MaxAbsScaler: _read_scaler,
+    preprocessing.RobustScaler: _read_scaler,
     preprocessing.MinMaxScaler: _read_range_scaler,
     preprocessing.PowerTransformer: _read_columnwise,
     preprocessing.QuantileTransformer: _read_columnwise,

@@ -23,15 +23,15 @@ from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.weighted import row_blocks
 from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.last_step import steps_and_model
-from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
+from sklearn_interpret._model.formulas.linear import coefficient_table
 from sklearn_interpret._model.gradients.objectives import (
     Objective,
     has_balanced_classes,
     read_objective,
     score_model_at_optimum,
+    with_ones,
 )
 from sklearn_interpret._model.leave_out.training import Training
-from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import Response, check_finite
 from sklearn_interpret._model.rows.base import copy_of
 
@@ -81,8 +81,8 @@ class ScoresWithout:
         self, response: Response, X: Any, parameters: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) of models with other parameters (n, d, k), one by one."""
-        _, model = steps_and_model(self.fitted)
-        design = _design(read_objective(self.fitted), X, self.full_parameters.shape[0])
+        objective = read_objective(self.fitted)
+        design = _design(objective, X, self.full_parameters.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape
         # For each model: k scores of m rows, and what is read of them.
         for block in row_blocks(n, m * (k + 1)):
@@ -90,7 +90,9 @@ class ScoresWithout:
             side_by_side = block_parameters.transpose(1, 0, 2).reshape(d, -1)
             scores = (design @ side_by_side).reshape(m, len(block_parameters), k)
             scores_of_rows = scores.transpose(1, 0, 2).reshape(-1, k)
-            values = response.read(_as_result(model, response.method, scores_of_rows))
+            values = response.read(
+                _as_result(objective, response.method, scores_of_rows)
+            )
             check_finite(values)
             yield from values.reshape(len(block_parameters), m, -1)
 
@@ -106,21 +108,18 @@ def _design(objective: Objective, X: Any, d: int) -> NDArray[np.float64]:
     inputs, _ = objective.activations(copy_of(X))
     if inputs.shape[1] == d:
         return inputs
-    return np.hstack([inputs, np.ones((len(inputs), 1))])
+    return with_ones(inputs)
 
 
 def _as_result(
-    model: BaseEstimator, method: object, scores: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    objective: Objective, method: object, scores: NDArray[np.float64]
+) -> NDArray[Any]:
     """Result of a method of a model, from scores (m, k)."""
-    if not is_classifier(model):
-        return np.exp(scores) if has_log_link(model) else scores
+    if method == "predict":
+        return objective.predictions(scores)
     binary = scores.shape[1] == 1
     if method == "decision_function":
         return scores[:, 0] if binary else scores
-    if method == "predict":
-        positions = scores[:, 0] > 0 if binary else scores.argmax(axis=1)
-        return model.classes_[positions.astype(np.intp)]
     logs = log_expit(scores * [-1, 1]) if binary else log_softmax(scores, axis=1)
     return logs if method == "predict_log_proba" else np.exp(logs)
 

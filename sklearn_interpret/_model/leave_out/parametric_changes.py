@@ -141,9 +141,21 @@ def read_parametric_changes(
         Penalty of the distance from the parameters of all rows.
     """
     objective = objectives.read_objective(estimator)
-    is_network = hasattr(objective.model, "coefs_")
-    read = _network_changes if is_network else _linear_changes
-    return read(estimator, objective, sample, deletion_of_row, damping)
+    if not hasattr(objective.model, "coefs_"):
+        return _linear_changes(estimator, objective, sample, deletion_of_row, damping)
+    distance, model = objectives.network_model(
+        estimator, sample.rows.native, sample.y, sample.weights, damping
+    )
+    return ParametricChanges(
+        objective,
+        objective.activations(sample.rows.native)[0],
+        model.weights,
+        deletion_of_row,
+        model.parameters,
+        model.changes_without(_deleted_rows(deletion_of_row)),
+        distance,
+        model.value_and_gradient,
+    )
 
 
 def _linear_changes(
@@ -180,29 +192,6 @@ def _linear_changes(
         parameters.ravel(),
         deletions,
         distance,
-    )
-
-
-def _network_changes(
-    estimator: BaseEstimator,
-    objective: Objective,
-    sample: Sample,
-    deletion_of_row: NDArray[np.intp],
-    damping: float,
-) -> ParametricChanges:
-    """Changes of a neural network."""
-    distance, model = objectives.network_model(
-        estimator, sample.rows.native, sample.y, sample.weights, damping
-    )
-    return ParametricChanges(
-        objective,
-        objective.activations(sample.rows.native)[0],
-        model.weights,
-        deletion_of_row,
-        model.parameters,
-        model.changes_without(_deleted_rows(deletion_of_row)),
-        distance,
-        model.value_and_gradient,
     )
 
 

@@ -37,25 +37,13 @@ def refit_without(training: Training, rows: NDArray[np.intp]) -> BaseEstimator:
         ) from error
 
 
-def scores_without(
-    training: Training,
-    removed: list[NDArray[np.intp]],
-    metric: Callable[..., float],
-    test: tuple[Any, Any],
-    *,
-    n_jobs: int | None = None,
-) -> NDArray[np.float64]:
-    """Scores on `test` (rows, targets) of clones fitted without each list of rows."""
-    tasks = [(training, rows, metric, test) for rows in removed]
-    return np.array(list(run(_score_without, tasks, n_jobs=n_jobs)))
-
-
-def _score_without(
+def score_without(
     training: Training,
     rows: NDArray[np.intp],
     metric: Callable[..., float],
     test: tuple[Any, Any],
 ) -> float:
+    """Score on `test` (rows, targets) of a clone fitted without some rows."""
     return metric(refit_without(training, rows), *test, None)
 
 

@@ -263,8 +263,9 @@ def _sums_over_partners(
         responses = dependence_at_rows(
             "auto", response, rows, weights, players, averaged=False, n_jobs=n_jobs
         )
-        if additive_model is None and in_closed_form:
-            additive_model = additive_trees(responses)
+        if additive_model is None and in_closed_form and responses.adds_players:
+            sums = responses.predictions
+            additive_model = AdditiveModel(sums, sums, responses.dependence_on)
     if additive_model is None:
         in_closed_form = []
     else:
@@ -575,15 +576,6 @@ class AdditiveModel:
     predictions: NDArray[np.float64]
     sums: NDArray[np.float64]
     effect: Callable[[int], NDArray[np.float64]]
-
-
-def additive_trees(
-    trees: TreeDependenceAtRows | DependenceAtRows,
-) -> AdditiveModel | None:
-    """`TreeDependenceAtRows` as an `AdditiveModel`, or None: see `adds_players`."""
-    if not trees.adds_players:
-        return None
-    return AdditiveModel(trees.predictions, trees.predictions, trees.dependence_on)
 
 
 def additive_linear(

@@ -109,27 +109,17 @@ def scores_in_partitions(
     widest = max(sample.rows.keep_columns(columns).row_bytes for columns in players)
     # Half of the memory for the permuted columns of all rows, draw by draw.
     step = max(2, int(working_bytes() / 2 // (len(weights) * widest)))
-    sums = [
-        _sums_of_draws(sample, draws[batch], weights, method, losses)
-        for batch in slices(len(draws), step)
-    ]
+    donors_of_draw, sums = DRAW_DONORS[method], []
+    for batch in slices(len(draws), step):  # two passes each
+        permuted, dtypes = _permute_columns(
+            sample, draws[batch], weights, donors_of_draw
+        )
+        task = partial(losses.sums, permuted)
+        sums.append(replace(sample, dtypes=dtypes).map_reduce(task, np.add))
     means = np.concatenate(sums) / weights.sum()
     pairs = zip(metrics, means.T, strict=True)
     scores = np.stack([metric.as_loss(mean) for metric, mean in pairs], axis=1)
     return scores[0], scores[1:].reshape(*seeds.shape, -1)
-
-
-def _sums_of_draws(
-    sample: PartitionedSample,
-    draws: list[_Draw],
-    weights: NDArray[np.float64],
-    method: str,
-    losses: _PartitionLosses,
-) -> NDArray[np.float64]:
-    """Sums of losses with permuted values, (n_draws, n_metrics), by two passes."""
-    permuted, dtypes = _permute_columns(sample, draws, weights, DRAW_DONORS[method])
-    task = partial(losses.sums, permuted)
-    return replace(sample, dtypes=dtypes).map_reduce(task, np.add)
 
 
 def _read_partition(with_moments: bool, sample: Sample) -> list[_Partition]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter, signature
 from typing import Any
 
@@ -305,33 +306,23 @@ def _default_metric(estimator: Any) -> Metric:
         )
     method = getattr(type(final_step(estimator)), "score", None)
     if method is RegressorMixin.score:
-        return Metric("score", _r2_score, True, "complement", "r2")
+        scorer = partial(_score_predictions, metrics.r2_score)
+        return Metric("score", scorer, True, "complement", "r2")
     if method in (ClassifierMixin.score, KNeighborsClassifier.score):
-        return Metric("score", _accuracy_score, True, "complement", "zero_one")
+        scorer = partial(_score_predictions, metrics.accuracy_score)
+        return Metric("score", scorer, True, "complement", "zero_one")
     return Metric("score", _own_score, takes_weights(score))
 
 
-# The `score` of most models, as functions of `predict`, whose calls can be shared.
-
-
-def _r2_score(
-    estimator: Any, X: Any, y: Any, sample_weight: NDArray[np.float64] | None = None
-) -> float:
-    return metrics.r2_score(y, estimator.predict(X), sample_weight=sample_weight)
-
-
-def _accuracy_score(
-    estimator: Any, X: Any, y: Any, sample_weight: NDArray[np.float64] | None = None
+# The `score` of most models, as a function of `predict`, whose calls can be shared.
+def _score_predictions(
+    score: Callable[..., Any], estimator: Any, X: Any, y: Any, **weights: Any
 ) -> Any:
-    return metrics.accuracy_score(y, estimator.predict(X), sample_weight=sample_weight)
+    return score(y, estimator.predict(X), **weights)
 
 
-def _own_score(
-    estimator: Any, X: Any, y: Any, sample_weight: NDArray[np.float64] | None = None
-) -> Any:
-    if sample_weight is None:
-        return estimator.score(X, y)
-    return estimator.score(X, y, sample_weight=sample_weight)
+def _own_score(estimator: Any, X: Any, y: Any, **weights: Any) -> Any:
+    return estimator.score(X, y, **weights)
 
 
 def _make_metric(

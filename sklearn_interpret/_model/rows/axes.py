@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,15 +176,12 @@ def grid_axis(
     Custom values keep the order in which they are given.
     """
     rows = sample.rows
-
-    def grid(
-        values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        is_integer = rows.is_integer(column)
-        return grids.numeric_grid(
-            values, weights, resolution, percentiles, observed_only=is_integer
-        )
-
+    grid = partial(
+        grids.numeric_grid,
+        resolution=resolution,
+        percentiles=percentiles,
+        observed_only=rows.is_integer(column),
+    )
     values = _numeric_values(sample, column, grid, custom, smallest=1)
     # The cast may round (to float32): report the values that the model sees, once.
     levels, rounded, date_dtype = rows.cast_with_numbers(column, values)
@@ -208,13 +206,7 @@ def interval_axis(
     make_edges: Callable[..., Any] = grids.interval_edges,
 ) -> Axis:
     """Axis over interval edges of a numeric feature; empty if all are missing."""
-    rows = sample.rows
-
-    def edges(
-        values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        return make_edges(values, weights, n_intervals)
-
+    rows, edges = sample.rows, partial(make_edges, n_intervals=n_intervals)
     values = _numeric_values(sample, column, edges, custom, smallest=2)
     levels, rounded, date_dtype = rows.cast_with_numbers(column, values)
     if custom is not None and np.any(np.diff(rounded) <= 0):

@@ -103,9 +103,12 @@ def _assign_means(
         smooth = uniform_filter(colours, size=(step, step, 0), mode="nearest")
         colours = uniform_filter(colours, size=(3, 3, 0), mode="nearest")
     points = _pixel_points(smooth[sample, sample], rows[sample], columns[sample])
+    # It starts from the means of the cells of the grid.
+    rows_of_cells = rows[sample].astype(np.intp)[:, None] * grid[1]
+    cells = (rows_of_cells + columns[sample].astype(np.intp)).reshape(-1)
     means = KMeans(
         grid[0] * grid[1],
-        init=_cell_means(points, rows[sample], columns[sample], grid),
+        init=segment_means(points, cells, grid[0] * grid[1]),
         n_init=1,
         max_iter=_N_ITERATIONS,
         random_state=0,
@@ -119,24 +122,8 @@ def _pixel_points(
     columns: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Positions and colours of the pixels, one pixel per row."""
-    shape = colours.shape[:2]
-    coordinates = [
-        np.broadcast_to(rows[:, None, None], (*shape, 1)),
-        np.broadcast_to(columns[:, None], (*shape, 1)),
-        colours,
-    ]
-    return np.concatenate(coordinates, axis=2).reshape(shape[0] * shape[1], -1)
-
-
-def _cell_means(
-    points: NDArray[np.float64],
-    rows: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    grid: tuple[int, int],
-) -> NDArray[np.float64]:
-    """Means of the cells of the grid: the start of k-means."""
-    cells = rows.astype(np.intp)[:, None] * grid[1] + columns.astype(np.intp)
-    return segment_means(points, cells.reshape(-1), grid[0] * grid[1])
+    points = np.dstack([*np.meshgrid(rows, columns, indexing="ij"), colours])
+    return points.reshape(-1, points.shape[2])
 
 
 def _connect_pieces(labels: NDArray[np.intp], smallest: int) -> NDArray[np.intp]:

@@ -12,8 +12,9 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state
 
 from sklearn_interpret._model.adapters.adapt import as_predictor, check_can_be_refitted
-from sklearn_interpret._model.leave_out.refits import scores_without
+from sklearn_interpret._model.leave_out.refits import score_without
 from sklearn_interpret._model.leave_out.training import Training
+from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.responses.scoring import resolve_metrics
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -217,11 +218,12 @@ default=None
         fitted = clone(model).fit(X, y)
         (metric,) = resolve_metrics(scoring, fitted)[:1]
         training = Training(fitted, model, rows, y, {}, None)
-        removed_rows = [order[:size] for order in orders for size in sizes]
         if X_test is not None and y_test is None:
             raise ValueError("y_test=None: X_test needs its targets.")
         test = (X, y) if X_test is None else (X_test, np.asarray(y_test))
-        scores = scores_without(training, removed_rows, metric, test, n_jobs=n_jobs)
+        removed = [order[:size] for order in orders for size in sizes]
+        tasks = [(training, rows, metric, test) for rows in removed]
+        scores = np.array(list(run(score_without, tasks, n_jobs=n_jobs)))
         by_influence, *at_random = scores.reshape(len(orders), -1)
         from_smallest = at_random.pop(0) if both_ends else None
         score_name = metric.name

@@ -269,16 +269,11 @@ class Conditions:
 
 def blocks_of_trees(ensemble: TreeNodes, most_nodes: int) -> list[NDArray[np.intp]]:
     """The nodes of some trees at a time, about `most_nodes`: list of ndarray."""
-    tree = np.empty(ensemble.n_nodes, dtype=np.intp)
-    tree[ensemble.roots] = np.arange(ensemble.n_trees)
-    for level in ensemble.levels:
-        inner = level[~ensemble.is_leaf[level]]
-        for child in (ensemble.left, ensemble.right):
-            tree[child[inner]] = tree[inner]
-    sizes = np.bincount(tree, minlength=ensemble.n_trees)
-    block = ((np.cumsum(sizes) - 1) // max(most_nodes, 1))[tree]
-    order = np.argsort(block, kind="stable")
-    pieces = np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
+    # The nodes of a tree begin with its root, and follow those of the tree before.
+    ends = np.append(ensemble.roots[1:], ensemble.n_nodes)
+    block = (ends - 1) // max(most_nodes, 1)
+    starts = ends[:-1][np.diff(block) > 0]
+    pieces = np.split(np.arange(ensemble.n_nodes), starts)
     return [nodes for nodes in pieces if len(nodes)]
 
 

@@ -179,7 +179,7 @@ class TreeNodes:
     Parameters
     ----------
     roots : ndarray of shape (n_trees,), intp
-        Node index of each tree's root.
+        Node index of each tree's root: its other nodes follow, up to the next root.
     left, right : ndarray of shape (n_nodes,), intp
         Node indices of the children, -1 at leaves.
     feature : ndarray of shape (n_nodes,), intp

@@ -159,10 +159,9 @@ class TreePaths:
         position += slot * np.repeat(strides[nodes], counts)
         return node_position, conditions[position]
 
-    def code_intervals(
-        self, ensemble: TreeNodes
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def code_intervals(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Lowest and highest code with which numbers meet each condition."""
+        ensemble = self.ensemble
         low = np.zeros(ensemble.n_nodes, dtype=np.intp)
         high = np.full(ensemble.n_nodes, np.iinfo(np.intp).max)
         inner = np.flatnonzero(~ensemble.is_leaf)

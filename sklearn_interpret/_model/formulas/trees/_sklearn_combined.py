@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure import joining
 from sklearn_interpret._model.formulas.column_lineage import first_steps
+from sklearn_interpret._model.formulas.formula import errors_in
 from sklearn_interpret._model.formulas.formula_class import ModelClass, computes_as
 from sklearn_interpret._model.formulas.trees import tree_model
 from sklearn_interpret._model.formulas.trees._sklearn_trees import (
@@ -73,13 +74,8 @@ class Member:
 
 def read_part(role: str, estimator: BaseEstimator, read: _Reader) -> TreeModel:
     """Read a model that is part of another model; an error names its class and role."""
-    try:
+    with errors_in(f"its {role} {type(unfrozen(estimator)).__name__} can't be read"):
         return read(estimator)
-    except UnreadableModelError as error:
-        name = type(unfrozen(estimator)).__name__
-        raise UnreadableModelError(
-            f"its {role} {name} can't be read: {error}"
-        ) from error
 
 
 def sum_of_models(

@@ -182,11 +182,17 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
             blocks, forest["tree_info"], weights, strict=False
         )
     ]
+    missing = None if is_missing(estimator.missing) else float(estimator.missing)
     model = TreeModel(
         ensemble=join_trees(
             trees, base=base, n_features=n_columns, precision=_SINGLE, strict=True
         ),
-        encoder=_make_encoder(estimator, forest, listed, n_columns, version),
+        encoder=XGBoostEncoder(
+            ArrayEncoder(n_columns, _SINGLE, absent_is_missing=True, missing=missing),
+            listed,
+            _training_levels(forest, n_columns),
+            cuts_labels=version < [3, 4],
+        ),
         columns=np.arange(n_columns),
         n_columns=n_columns,
         raw_method="predict",
@@ -196,23 +202,6 @@ def _read(estimator: BaseEstimator, _: object) -> TreeModel:
     )
     _check_margin(model, estimator)
     return model
-
-
-def _make_encoder(
-    estimator: BaseEstimator,
-    forest: dict[str, Any],
-    listed: tuple[ListedCategories, ...],
-    n_columns: int,
-    version: list[int],
-) -> XGBoostEncoder:
-    """The encoder of rows for the model."""
-    missing = None if is_missing(estimator.missing) else float(estimator.missing)
-    return XGBoostEncoder(
-        ArrayEncoder(n_columns, _SINGLE, absent_is_missing=True, missing=missing),
-        listed,
-        _training_levels(forest, n_columns),
-        cuts_labels=version < [3, 4],
-    )
 
 
 def _check_margin(model: TreeModel, estimator: BaseEstimator) -> None:

@@ -352,7 +352,7 @@ class TreeCells:
             low[nodes] = np.maximum(low[nodes], low[previous])
             high[nodes] = np.minimum(high[nodes], high[previous])
         leaves = np.concatenate([nodes[trees.is_leaf[nodes]] for nodes in trees.levels])
-        tree = self._tree_of(leaves)
+        tree = np.searchsorted(trees.roots, leaves, side="right") - 1
         order = np.argsort(tree, kind="stable")
         leaf, tree = leaves[order], tree[order]
         box, condition = paths.conditions_of(leaf)
@@ -366,14 +366,6 @@ class TreeCells:
         high_cells[box, column] = high[condition]
         repeated = np.zeros(shape, dtype=bool)
         return _Boxes(tree, leaf, conditions, low_cells, high_cells, repeated)
-
-    def _tree_of(self, leaves: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The tree of each leaf."""
-        tree = np.full(self.ensemble.n_nodes, -1)
-        tree[self.ensemble.roots] = np.arange(self.ensemble.n_trees)
-        for nodes in self.ensemble.levels[1:]:
-            tree[nodes] = tree[self.ensemble.parents[nodes]]
-        return tree[leaves]
 
     def _n_cells_left(self, inner: NDArray[np.intp]) -> NDArray[np.intp]:
         """How many of the first cells go left, where cells have an order."""
