@@ -172,7 +172,6 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     _for_any_model = 'method="auto" takes any model.'
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
         **TextInputMixin._text_constraints,
         "desired": "no_validation",
         "target": "no_validation",

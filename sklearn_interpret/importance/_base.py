@@ -89,8 +89,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
     _why_targets = "importance is an effect on a score, also of a FrozenEstimator."
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
-        "threshold": [Interval(Real, None, None, closed="neither")],
+        "threshold": [Interval(Real, None, None, closed="neither")]
     }
 
     def _inspect(self, sample: Sample, response: Any) -> None:

@@ -265,7 +265,6 @@ class SAGE(BaseImportance):
     _caches = (*BaseImportance._caches, "_held_out_data")
 
     _parameter_constraints = {
-        **BaseImportance._parameter_constraints,
         "feature_groups": NESTING_CONSTRAINTS["feature_groups"],
         "within_groups": NESTING_CONSTRAINTS["within_groups"],
         **DEPENDENCE_CONSTRAINTS,

@@ -193,8 +193,7 @@ class PredictionWeights(
     _for_any_model = "DeletionDiagnostics takes any model."
     _caches = ("_own_weights",)
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
-        "n_kept": [Interval(Integral, 1, None, closed="left"), None],
+        "n_kept": [Interval(Integral, 1, None, closed="left"), None]
     }
 
     def fit(  # type: ignore[override]  # weights are those of the model's fit

@@ -275,7 +275,6 @@ class BaseCoalitional(BaseAttribution):
     _takes_no_rows = True
 
     _parameter_constraints = {
-        **BaseAttribution._parameter_constraints,
         "background": "no_validation",
         "link": [StrOptions(set(LINKS))],
     }

@@ -258,7 +258,6 @@ class KernelSHAP(BaseCoalitional):
     dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
-        **BaseCoalitional._parameter_constraints,
         **DEPENDENCE_CONSTRAINTS,
         **TOLERANCE_CONSTRAINTS,
         "n_coalitions": [

@@ -231,7 +231,6 @@ class ShapleySampling(BaseCoalitional):
     dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
-        **BaseCoalitional._parameter_constraints,
         **NESTING_CONSTRAINTS,
         **DEPENDENCE_CONSTRAINTS,
         **TOLERANCE_CONSTRAINTS,

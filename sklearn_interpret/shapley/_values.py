@@ -224,7 +224,6 @@ class ShapleyValues(BaseAttribution):
     dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
-        **BaseAttribution._parameter_constraints,
         **NESTING_CONSTRAINTS,
         **DEPENDENCE_CONSTRAINTS,
         "background": "no_validation",
