@@ -201,6 +201,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     # What takes any model, a sentence for an UnreadableModelError.
     _for_any_model: ClassVar[str] = ""
 
+    # Why targets are needed, also with a FrozenEstimator.
+    _why_targets: ClassVar[str] = ""
+
     # Whether `fit` takes rows in partitions.
     _takes_partitions = False
 
@@ -349,6 +352,15 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         sample = Sample.of_positive_weight(rows, y, weights)
         subsample = getattr(self, "subsample", None)
         return self._draw(sample, subsample, getattr(self, "random_state", None))
+
+    def _checked_targets(self, y: ArrayLike | None) -> NDArray[Any]:
+        """Targets as an array; an error if there are none."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                f"None: {self._why_targets}"
+            )
+        return np.asarray(y)
 
     def _draw(
         self,

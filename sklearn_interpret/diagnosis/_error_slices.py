@@ -295,6 +295,8 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         "categorical_features": "no_validation",
     }
 
+    _why_targets = "a loss compares predictions with targets."
+
     # P-values take the sum of the weights for the number of rows.
     _errors_count_rows = True
 
@@ -315,11 +317,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         return RowLoss.of_model(self.loss, self.estimator_)
 
     def _inspect(self, sample: Sample, row_loss: RowLoss) -> None:
-        if sample.y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: a loss compares predictions with targets."
-            )
+        self._checked_targets(sample.y)
         self.loss_ = row_loss.loss
         self.losses_ = np.full(self._fit_input.X.shape[0], np.nan)
         self.losses_[sample.index] = losses_of_sample(self, sample, row_loss)

@@ -265,8 +265,7 @@ class SAGE(BaseImportance):
     _caches = (*BaseImportance._caches, "_held_out_data")
 
     _parameter_constraints = {
-        "feature_groups": NESTING_CONSTRAINTS["feature_groups"],
-        "within_groups": NESTING_CONSTRAINTS["within_groups"],
+        **NESTING_CONSTRAINTS,
         **DEPENDENCE_CONSTRAINTS,
         "loss": [StrOptions(_LOSSES), callable],
         "method": [StrOptions({"auto", "exact", "sampling"})],
