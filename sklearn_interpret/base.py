@@ -186,6 +186,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Interval(Integral, 1, None, closed="left"),
             None,
         ],
+        "background": "no_validation",
+        "cv": ["cv_object"],
         "max_rows": [Interval(Integral, 1, None, closed="left"), None],
         "verbose": ["verbose", None],
         "feature_groups": [dict, None],

@@ -174,7 +174,6 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     _parameter_constraints = {
         **TextInputMixin._text_constraints,
         "desired": "no_validation",
-        "target": "no_validation",
         "max_removed": [Interval(Integral, 1, None, closed="left"), None],
         "method": [StrOptions({"auto", "exact", "search"})],
         "max_iter": [Interval(Integral, 0, None, closed="left")],

@@ -208,7 +208,6 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
     _parameter_constraints = {
         "loss": [StrOptions({"auto", *ROW_LOSS_NAMES}), callable, None],
         "n_permutations": [Interval(Integral, 2, None, closed="left")],
-        "cv": ["cv_object"],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
     }
 

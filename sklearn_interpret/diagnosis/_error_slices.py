@@ -289,7 +289,6 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
             Interval(Real, 0, 1, closed="neither"),
         ],
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
-        "cv": ["cv_object"],
         "correction": [StrOptions({"holm", "bh"}), None],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "categorical_features": "no_validation",

@@ -272,7 +272,6 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
 
     _parameter_constraints = {
         "test": [StrOptions({"pcm", "gcm", "hrt", "loco"})],
-        "cv": ["cv_object"],
         "n_splits": [Interval(Integral, 1, None, closed="left")],
         "nuisance": [HasMethods(["fit", "predict"]), None],
         "correction": [StrOptions({"holm", "bh"}), None],

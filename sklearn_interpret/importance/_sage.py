@@ -271,7 +271,6 @@ class SAGE(BaseImportance):
         "method": [StrOptions({"auto", "exact", "sampling"})],
         "n_permutations": [Interval(Integral, 4, None, closed="left"), None],
         "tolerance": [Interval(Real, 0, None, closed="neither")],
-        "background": "no_validation",
     }
 
     _takes_partitions = True

@@ -57,6 +57,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
 
     _parameter_constraints = {
         "features": "no_validation",
+        "pairs": "no_validation",
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 

@@ -281,7 +281,6 @@ class BaseCoalitional(BaseAttribution):
     _parameter_constraints = {
         **DEPENDENCE_CONSTRAINTS,
         **TOLERANCE_CONSTRAINTS,
-        "background": "no_validation",
         "link": [StrOptions(set(LINKS))],
     }
 

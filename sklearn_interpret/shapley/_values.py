@@ -226,7 +226,6 @@ class ShapleyValues(BaseAttribution):
     _parameter_constraints = {
         **NESTING_CONSTRAINTS,
         **DEPENDENCE_CONSTRAINTS,
-        "background": "no_validation",
         "algorithm": [StrOptions({"auto", *_ESTIMATORS})],
         **TOLERANCE_CONSTRAINTS,
         "budget": [Interval(Integral, 2, None, closed="left"), None],
