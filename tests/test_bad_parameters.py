@@ -115,7 +115,7 @@ def test_values_out_of_range(estimator_class):
 
 
 def test_constraints_of_bases_are_added():
-    """A class states constraints of its own parameters, which decide over its bases'."""
+    """A class has the constraints of its bases, too, and its own ones decide."""
 
     class Own(BaseInspector):
         _parameter_constraints = {"level": [float], "n_jobs": [int]}
