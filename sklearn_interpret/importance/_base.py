@@ -159,10 +159,6 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             if hasattr(self, name)
         }
 
-    def _check_targets(self, sample: Sample) -> NDArray[Any]:
-        """Targets of the sample; an error if it has none."""
-        return self._check_has_targets(sample).y
-
     def _check_has_targets(self, sample: AnySample) -> Any:
         """The sample, if it has targets; partitions are checked later."""
         check = partial(_refuse_missing_targets, type(self).__name__, self._why_targets)

@@ -316,7 +316,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
 
     def _measure(self, sample: Sample, response: None) -> NDArray[np.float64]:
         """Importances (n_players,), and the results of the test."""
-        self._check_targets(sample)
+        self._checked_targets(sample.y)
         if sample.rows.n_rows < _FEWEST_ROWS:
             raise ValueError(
                 f"{type(self).__name__} needs at least {_FEWEST_ROWS} rows of positive "

@@ -155,7 +155,7 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
     }
 
     def _measure(self, sample: Sample, response: Response) -> NDArray[np.float64]:
-        y = self._check_targets(sample)
+        y = self._checked_targets(sample.y)
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         has_weights = np.ptp(sample.weights) > 0
         if has_weights:
