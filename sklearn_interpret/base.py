@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
@@ -136,8 +137,9 @@ def _unfitted_on_failure(fit: _F) -> _F:
 class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of all inspectors.
 
-    A subclass stores its parameters in `__init__`, or is a dataclass of them, adds to
-    `_parameter_constraints` and fills `_inspect(sample, response)`.
+    A subclass stores its parameters in `__init__`, or is a dataclass of them, has the
+    constraints of its own ones in `_parameter_constraints`, to which those of its bases
+    are added, and fills `_inspect(sample, response)`.
 
     Parameters
     ----------
@@ -184,6 +186,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Interval(Integral, 1, None, closed="left"),
             None,
         ],
+        "background": "no_validation",
+        "cv": ["cv_object"],
         "max_rows": [Interval(Integral, 1, None, closed="left"), None],
         "verbose": ["verbose", None],
         "feature_groups": [dict, None],
@@ -199,11 +203,22 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     # What takes any model, a sentence for an UnreadableModelError.
     _for_any_model: ClassVar[str] = ""
 
+    # Why targets are needed, also with a FrozenEstimator.
+    _why_targets: ClassVar[str] = ""
+
     # Whether `fit` takes rows in partitions.
     _takes_partitions = False
 
     # Whether standard errors use the sum of the weights as the number of rows.
     _errors_count_rows = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Add the constraints of the base classes to those of the class."""
+        super().__init_subclass__(**kwargs)
+        constraints = [
+            vars(kind).get("_parameter_constraints", {}) for kind in cls.mro()
+        ]
+        cls._parameter_constraints = dict(ChainMap(*constraints))
 
     def __getstate__(self) -> dict[str, Any]:
         state = plain_state(self)
@@ -339,6 +354,15 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         sample = Sample.of_positive_weight(rows, y, weights)
         subsample = getattr(self, "subsample", None)
         return self._draw(sample, subsample, getattr(self, "random_state", None))
+
+    def _checked_targets(self, y: ArrayLike | None) -> NDArray[Any]:
+        """Targets as an array; an error if there are none."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                f"None: {self._why_targets}"
+            )
+        return np.asarray(y)
 
     def _draw(
         self,

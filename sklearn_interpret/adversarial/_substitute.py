@@ -177,7 +177,6 @@ class SubstituteAttack(BaseAttack):
     agreement_: float = field(init=False)
 
     _parameter_constraints = {
-        **BaseAttack._parameter_constraints,
         "attack": [BaseAttack, None],
         "substitute": [HasMethods(["fit", "predict"]), None],
         "n_seeds": [Interval(Integral, 1, None, closed="left")],
@@ -216,8 +215,8 @@ class SubstituteAttack(BaseAttack):
         seeds, held_out = self._draw_seeds(sample, actionability)
         learned = sample.rows.take(seeds)  # rows that the substitute is fitted to
         labels = _predict_labels(outcome, learned.native)
-        spread = _column_deviations(actionability.encode(sample.rows), sample.weights)
-        moves = self.step_size * spread
+        moments = known_moments(actionability.encode(sample.rows), sample.weights)
+        moves = self.step_size * np.sqrt(moments.variance)
         moves = np.where(actionability.integer, np.maximum(np.rint(moves), 1), moves)
         self._learn(learned, labels, outcome)
         for _ in with_progress(range(self.n_rounds)):
@@ -362,10 +361,3 @@ def _predict_labels(outcome: TargetOutcome, native: Any) -> NDArray[Any]:
     if outcome.interval is not None:
         return outcome.response(native)[:, 0]
     return outcome.response.labels(native)
-
-
-def _column_deviations(
-    values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Standard deviations of columns, without missing values."""
-    return np.sqrt(known_moments(values, weights).variance)

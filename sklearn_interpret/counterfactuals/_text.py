@@ -172,10 +172,8 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     _for_any_model = 'method="auto" takes any model.'
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
         **TextInputMixin._text_constraints,
         "desired": "no_validation",
-        "target": "no_validation",
         "max_removed": [Interval(Integral, 1, None, closed="left"), None],
         "method": [StrOptions({"auto", "exact", "search"})],
         "max_iter": [Interval(Integral, 0, None, closed="left")],

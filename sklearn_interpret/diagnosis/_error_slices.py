@@ -280,7 +280,6 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
     n_tests_: int = field(init=False)
 
     _parameter_constraints = {
-        **RefittingMixin._parameter_constraints,
         "loss": [StrOptions({"auto", *ROW_LOSS_NAMES}), callable],
         "direction": [StrOptions({"worse", "better"})],
         "max_conditions": [Interval(Integral, 1, 3, closed="both")],
@@ -290,11 +289,12 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
             Interval(Real, 0, 1, closed="neither"),
         ],
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
-        "cv": ["cv_object"],
         "correction": [StrOptions({"holm", "bh"}), None],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "categorical_features": "no_validation",
     }
+
+    _why_targets = "a loss compares predictions with targets."
 
     # P-values take the sum of the weights for the number of rows.
     _errors_count_rows = True
@@ -316,11 +316,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
         return RowLoss.of_model(self.loss, self.estimator_)
 
     def _inspect(self, sample: Sample, row_loss: RowLoss) -> None:
-        if sample.y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: a loss compares predictions with targets."
-            )
+        self._checked_targets(sample.y)
         self.loss_ = row_loss.loss
         self.losses_ = np.full(self._fit_input.X.shape[0], np.nan)
         self.losses_[sample.index] = losses_of_sample(self, sample, row_loss)

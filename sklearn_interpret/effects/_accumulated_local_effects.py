@@ -241,7 +241,6 @@ default="similarity"
     }
 
     _parameter_constraints = {
-        **BaseEffect._parameter_constraints,
         "n_intervals": [
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"auto"}),

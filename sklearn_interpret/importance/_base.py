@@ -89,8 +89,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
     _why_targets = "importance is an effect on a score, also of a FrozenEstimator."
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
-        "threshold": [Interval(Real, None, None, closed="neither")],
+        "threshold": [Interval(Real, None, None, closed="neither")]
     }
 
     def _inspect(self, sample: Sample, response: Any) -> None:
@@ -159,10 +158,6 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             for column, name in _ATTRIBUTES.items()
             if hasattr(self, name)
         }
-
-    def _check_targets(self, sample: Sample) -> NDArray[Any]:
-        """Targets of the sample; an error if it has none."""
-        return self._check_has_targets(sample).y
 
     def _check_has_targets(self, sample: AnySample) -> Any:
         """The sample, if it has targets; partitions are checked later."""

@@ -271,9 +271,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     nuisance_scores_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
-        **BaseImportance._parameter_constraints,
         "test": [StrOptions({"pcm", "gcm", "hrt", "loco"})],
-        "cv": ["cv_object"],
         "n_splits": [Interval(Integral, 1, None, closed="left")],
         "nuisance": [HasMethods(["fit", "predict"]), None],
         "correction": [StrOptions({"holm", "bh"}), None],
@@ -318,7 +316,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
 
     def _measure(self, sample: Sample, response: None) -> NDArray[np.float64]:
         """Importances (n_players,), and the results of the test."""
-        self._check_targets(sample)
+        self._checked_targets(sample.y)
         if sample.rows.n_rows < _FEWEST_ROWS:
             raise ValueError(
                 f"{type(self).__name__} needs at least {_FEWEST_ROWS} rows of positive "

@@ -150,14 +150,12 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
     results_: dict[str, Bunch] = field(init=False)
 
     _parameter_constraints = {
-        **BaseImportance._parameter_constraints,
-        "cv": ["cv_object"],
         "scoring": "no_validation",
         "removal": [StrOptions({"auto", "drop", "constant"})],
     }
 
     def _measure(self, sample: Sample, response: Response) -> NDArray[np.float64]:
-        y = self._check_targets(sample)
+        y = self._checked_targets(sample.y)
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         has_weights = np.ptp(sample.weights) > 0
         if has_weights:

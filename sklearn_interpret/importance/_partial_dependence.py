@@ -138,7 +138,6 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
 
     _parameter_constraints = {
         **PartialDependence._parameter_constraints,
-        **BaseImportance._parameter_constraints,
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 

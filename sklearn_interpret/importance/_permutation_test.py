@@ -201,7 +201,6 @@ class PermutationTest(RefittingMixin, BaseImportance):
     null_importances_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
-        **BaseImportance._parameter_constraints,
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
         "distribution": [StrOptions(set(DISTRIBUTIONS))],
         "alpha": [Interval(Real, 0, 1, closed="both")],
@@ -212,7 +211,7 @@ class PermutationTest(RefittingMixin, BaseImportance):
         """None: `_measure` uses the models that it fits."""
 
     def _measure(self, sample: Sample, response: None) -> NDArray[np.float64]:
-        y = self._check_targets(sample)
+        y = self._checked_targets(sample.y)
         if y.ndim == 2 and y.shape[1] == 1:
             sample = replace(sample, y=y[:, 0])
         rng = check_random_state(self.random_state)

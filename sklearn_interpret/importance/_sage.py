@@ -265,15 +265,12 @@ class SAGE(BaseImportance):
     _caches = (*BaseImportance._caches, "_held_out_data")
 
     _parameter_constraints = {
-        **BaseImportance._parameter_constraints,
-        "feature_groups": NESTING_CONSTRAINTS["feature_groups"],
-        "within_groups": NESTING_CONSTRAINTS["within_groups"],
+        **NESTING_CONSTRAINTS,
         **DEPENDENCE_CONSTRAINTS,
         "loss": [StrOptions(_LOSSES), callable],
         "method": [StrOptions({"auto", "exact", "sampling"})],
         "n_permutations": [Interval(Integral, 4, None, closed="left"), None],
         "tolerance": [Interval(Real, 0, None, closed="neither")],
-        "background": "no_validation",
     }
 
     _takes_partitions = True

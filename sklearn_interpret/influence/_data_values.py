@@ -33,6 +33,7 @@ from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.training_weights.agreement import (
     are_missed,
     refuse_other_rows,
@@ -155,13 +156,13 @@ class DataValues(ResultsMixin, BaseInspector):
     standard_errors_: NDArray[np.float64] = field(init=False)
 
     _for_any_model = "DeletionDiagnostics takes any model."
+    _why_targets = (
+        "values depend on the targets, also where the model is a FrozenEstimator."
+    )
     # Copies of a row are neighbours of each other.
     _refits = True
 
-    _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
-        "validation": [tuple, list, None],
-    }
+    _parameter_constraints = {"validation": [tuple, list, None]}
 
     def fit(  # type: ignore[override]  # weights are those of the model
         self, X: Any, y: ArrayLike | None = None, **params: Any
@@ -216,19 +217,14 @@ class DataValues(ResultsMixin, BaseInspector):
     def _choose_sample(
         self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Sample:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: values depend on the targets, also where the model is a "
-                "FrozenEstimator."
-            )
+        targets = self._checked_targets(y)
         if self.method_ == "neighbors" and np.ptp(weights):
             raise ValueError(
                 "sample_weight differs between rows, and models of nearest neighbours "
                 "take no weights: pass None."
             )
         self._weights_of_fit = weights
-        return Sample(rows, np.asarray(y), np.ones(rows.n_rows))
+        return Sample(rows, targets, np.ones(rows.n_rows))
 
     def _inspect(self, sample: Sample, response: Any) -> None:
         response(sample.rows.take([0]).native)  # the model's own checks
@@ -248,10 +244,8 @@ class DataValues(ResultsMixin, BaseInspector):
             variances = np.maximum(squares / counts - self.values_**2, 0.0)
             errors = np.sqrt(variances / (counts - 1))
         self.standard_errors_ = np.where(counts > 1, errors, np.nan)
-        native = sample.rows.native
         self._training_fields = {
-            "training_data": native,
-            "training_names": list(getattr(native, "index", range(len(counts)))),
+            "training_data": sample.rows.native,
             "training_targets": sample.y,
         }
 
@@ -315,7 +309,7 @@ class DataValues(ResultsMixin, BaseInspector):
         "value" and "standard_error".
         """
         order = np.argsort(self.values_, kind="stable")
-        names = np.array(self._training_fields["training_names"], dtype=object)
+        names = as_objects(self._overall_explanation().training_names)
         return [
             {
                 "row": names[order],

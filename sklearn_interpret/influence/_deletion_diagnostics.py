@@ -234,7 +234,6 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin):
     sample_indices_: NDArray[np.intp] = field(init=False)
 
     _parameter_constraints = {
-        **RefittingMixin._parameter_constraints,
         "rows": "no_validation",
         "what": [StrOptions(set(_CHANGE_NAMES))],
         "groups": ["array-like", None],
@@ -251,13 +250,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin):
     def _choose_sample(
         self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Sample:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: clones of the model are fitted, also where it is a "
-                "FrozenEstimator."
-            )
-        self._training = self._make_training(rows, np.asarray(y), weights)
+        self._training = self._make_training(rows, self._checked_targets(y), weights)
         self._positive_rows = np.flatnonzero(weights > 0)
         return super()._choose_sample(rows, y, weights)
 

@@ -233,10 +233,13 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     group_labels_: NDArray[Any] | None = field(init=False)
 
     _for_any_model = "DeletionDiagnostics takes any model."
+    _why_targets = (
+        "the losses of the training rows depend on it, also where the model is a "
+        "FrozenEstimator."
+    )
     _caches = ("_own_influence",)
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
         "damping": [Interval(Real, 0, None, closed="left")],
         "scaling": [StrOptions({"sum", "mean"})],
         "groups": ["array-like", None],
@@ -254,14 +257,8 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     def _choose_sample(
         self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Any:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: the losses of the training rows depend on it, also where the "
-                "model is a FrozenEstimator."
-            )
         # Rows of weight zero, too, are among those that samples are drawn from.
-        return Sample(rows, np.asarray(y), weights)
+        return Sample(rows, self._checked_targets(y), weights)
 
     def _inspect(self, sample: Sample, response: Any) -> None:
         # The model checks the rows itself.

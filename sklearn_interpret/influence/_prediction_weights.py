@@ -191,10 +191,12 @@ class PredictionWeights(
     output_names_: list[Any] = field(init=False)
 
     _for_any_model = "DeletionDiagnostics takes any model."
+    _why_targets = (
+        "predictions are sums of targets, also where the model is a FrozenEstimator."
+    )
     _caches = ("_own_weights",)
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
-        "n_kept": [Interval(Integral, 1, None, closed="left"), None],
+        "n_kept": [Interval(Integral, 1, None, closed="left"), None]
     }
 
     def fit(  # type: ignore[override]  # weights are those of the model's fit
@@ -232,14 +234,8 @@ class PredictionWeights(
     def _choose_sample(
         self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Sample:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: predictions are sums of targets, also where the model is a "
-                "FrozenEstimator."
-            )
         # Rows of weight zero, too, are among those that samples are drawn from.
-        return Sample(rows, np.asarray(y), weights)
+        return Sample(rows, self._checked_targets(y), weights)
 
     def _make_response(self) -> Response:
         response = make_response(self.estimator_, self.response_method, self.target)

@@ -172,7 +172,6 @@ class PartialDependenceInteraction(BaseInteraction):
     _parameter_constraints = {
         **PartialDependence._parameter_constraints,
         **BaseInteraction._parameter_constraints,
-        "pairs": "no_validation",
     }
 
     def _inspect(self, sample: Sample, response: Response) -> None:

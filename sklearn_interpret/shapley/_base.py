@@ -30,7 +30,11 @@ from sklearn_interpret._inspectors.attribution import (
     BaseAttribution,
     check_no_overflow,
 )
-from sklearn_interpret._inspectors.dependence import conditional_game, join_batches
+from sklearn_interpret._inspectors.dependence import (
+    DEPENDENCE_CONSTRAINTS,
+    conditional_game,
+    join_batches,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
@@ -275,8 +279,8 @@ class BaseCoalitional(BaseAttribution):
     _takes_no_rows = True
 
     _parameter_constraints = {
-        **BaseAttribution._parameter_constraints,
-        "background": "no_validation",
+        **DEPENDENCE_CONSTRAINTS,
+        **TOLERANCE_CONSTRAINTS,
         "link": [StrOptions(set(LINKS))],
     }
 

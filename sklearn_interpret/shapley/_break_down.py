@@ -268,7 +268,6 @@ class BreakDown(BaseCoalitional):
     interactions: bool = False
 
     _parameter_constraints = {
-        **BaseCoalitional._parameter_constraints,
         "order": [StrOptions({"greedy"}), list, tuple, np.ndarray],
         "interactions": ["boolean"],
     }

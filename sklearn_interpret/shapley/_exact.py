@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from sklearn_interpret._inspectors.dependence import (
-    DEPENDENCE_CONSTRAINTS,
-    error_of_dependence,
-)
+from sklearn_interpret._inspectors.dependence import error_of_dependence
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
 from sklearn_interpret._inspectors.sklearn_bases import available_if
@@ -173,11 +170,7 @@ class ExactShapley(BaseCoalitional):
     dependence_error_ = property(error_of_dependence)
     dependence_errors_: dict[str, float] = field(init=False)
 
-    _parameter_constraints = {
-        **BaseCoalitional._parameter_constraints,
-        **NESTING_CONSTRAINTS,
-        **DEPENDENCE_CONSTRAINTS,
-    }
+    _parameter_constraints = NESTING_CONSTRAINTS
 
     interaction_values = available_if(_base.has_one_level)(_base.interaction_values)
 

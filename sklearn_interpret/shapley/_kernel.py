@@ -23,20 +23,13 @@ from sklearn_interpret._core.games.gaussian_process import (
     OddSurrogate,
     surrogate_bytes,
 )
-from sklearn_interpret._inspectors.dependence import (
-    DEPENDENCE_CONSTRAINTS,
-    error_of_dependence,
-)
+from sklearn_interpret._inspectors.dependence import error_of_dependence
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import working_bytes
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.shapley import _base
-from sklearn_interpret.shapley._base import (
-    TOLERANCE_CONSTRAINTS,
-    AllCoalitions,
-    BaseCoalitional,
-)
+from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
 
 if TYPE_CHECKING:
     from sklearn_interpret.shapley._base import Attributor
@@ -258,13 +251,10 @@ class KernelSHAP(BaseCoalitional):
     dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
-        **BaseCoalitional._parameter_constraints,
-        **DEPENDENCE_CONSTRAINTS,
-        **TOLERANCE_CONSTRAINTS,
         "n_coalitions": [
             Interval(Integral, 4, None, closed="left"),
             StrOptions({"auto"}),
-        ],
+        ]
     }
 
     interaction_values = _base.interaction_values

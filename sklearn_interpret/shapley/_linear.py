@@ -176,7 +176,6 @@ class LinearSHAP(BaseFormulaAttribution):
     _takes_partitions = True
 
     _parameter_constraints = {
-        **BaseFormulaAttribution._parameter_constraints,
         **NESTING_CONSTRAINTS,
         "perturbation": [StrOptions({"interventional", "correlation"})],
     }

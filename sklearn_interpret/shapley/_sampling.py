@@ -19,20 +19,13 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.games.coalitions import distinct_coalitions
 from sklearn_interpret._core.games.hierarchies import Hierarchy
 from sklearn_interpret._core.statistics.weighted import student_factor
-from sklearn_interpret._inspectors.dependence import (
-    DEPENDENCE_CONSTRAINTS,
-    error_of_dependence,
-)
+from sklearn_interpret._inspectors.dependence import error_of_dependence
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import NESTING_CONSTRAINTS
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import with_progress
-from sklearn_interpret.shapley._base import (
-    TOLERANCE_CONSTRAINTS,
-    Attributor,
-    BaseCoalitional,
-)
+from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.response_games import (
@@ -231,10 +224,7 @@ class ShapleySampling(BaseCoalitional):
     dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
-        **BaseCoalitional._parameter_constraints,
         **NESTING_CONSTRAINTS,
-        **DEPENDENCE_CONSTRAINTS,
-        **TOLERANCE_CONSTRAINTS,
         "n_permutations": [Interval(Integral, 2, None, closed="left")],
         "antithetic": ["boolean"],
     }

@@ -224,10 +224,8 @@ class ShapleyValues(BaseAttribution):
     dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
-        **BaseAttribution._parameter_constraints,
         **NESTING_CONSTRAINTS,
         **DEPENDENCE_CONSTRAINTS,
-        "background": "no_validation",
         "algorithm": [StrOptions({"auto", *_ESTIMATORS})],
         **TOLERANCE_CONSTRAINTS,
         "budget": [Interval(Integral, 2, None, closed="left"), None],

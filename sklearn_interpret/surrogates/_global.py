@@ -208,7 +208,6 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     _result_own_units = frozenset({"coef", "std"})
 
     _parameter_constraints = {
-        **SampleInspector._parameter_constraints,
         "scoring": [str, callable],
         "subset": [callable, None],
         "min_fidelity": [Interval(Real, None, None, closed="neither"), None],
