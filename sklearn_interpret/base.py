@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
@@ -137,9 +136,8 @@ def _unfitted_on_failure(fit: _F) -> _F:
 class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of all inspectors.
 
-    A subclass stores its parameters in `__init__`, or is a dataclass of them, has the
-    constraints of its own ones in `_parameter_constraints`, to which those of its bases
-    are added, and fills `_inspect(sample, response)`.
+    A subclass stores its parameters in `__init__`, or is a dataclass of them, adds to
+    `_parameter_constraints` and fills `_inspect(sample, response)`.
 
     Parameters
     ----------
@@ -211,14 +209,6 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     # Whether standard errors use the sum of the weights as the number of rows.
     _errors_count_rows = False
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Add the constraints of the base classes to those of the class."""
-        super().__init_subclass__(**kwargs)
-        constraints = [
-            vars(kind).get("_parameter_constraints", {}) for kind in cls.mro()
-        ]
-        cls._parameter_constraints = dict(ChainMap(*constraints))
 
     def __getstate__(self) -> dict[str, Any]:
         state = plain_state(self)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.estimator_checks._results import expect_error
 from sklearn_interpret.estimator_checks._tables import numeric_table, target_for
 from tests.instances import ARGUMENTS, instances
@@ -112,14 +111,3 @@ def test_values_out_of_range(estimator_class):
             bad = clone(estimator).set_params(**{name: value})
             with expect_error((ValueError, TypeError), name, doing=f"{name}={value!r}"):
                 bad.fit(numeric_table(), target_for(estimator))
-
-
-def test_constraints_of_bases_are_added():
-    """A class has the constraints of its bases, too, and its own ones decide."""
-
-    class Own(BaseInspector):
-        _parameter_constraints = {"level": [float], "n_jobs": [int]}
-
-    expected = {**BaseInspector._parameter_constraints, "level": [float]}
-    assert Own._parameter_constraints == {**expected, "n_jobs": [int]}
-    assert "level" not in BaseInspector._parameter_constraints

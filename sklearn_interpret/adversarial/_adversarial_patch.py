@@ -207,6 +207,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
     by_formula_: bool = field(init=False)
 
     _parameter_constraints = {
+        **BaseAttack._parameter_constraints,
         "image_shape": [list, tuple, None],
         "patch_shape": [Interval(Real, 0, 1, closed="right"), list, tuple],
         "scale": [Interval(Real, 0, None, closed="neither"), list, tuple],

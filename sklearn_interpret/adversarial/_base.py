@@ -84,6 +84,7 @@ class BaseAttack(BaseRowSearch):
     _for_any_model = "HopSkipJump takes any model, MinimalPerturbation also trees."
 
     _parameter_constraints = {
+        **BaseRowSearch._parameter_constraints,
         "desired": [tuple, list, None],
         "bounds": [tuple, list, dict, None],
         "norm": [StrOptions(set(NORMS))],
@@ -513,7 +514,10 @@ class BaseGradientAttack(BaseAttack):
     epsilon: float
     by_formula_: bool
 
-    _parameter_constraints = {"epsilon": [Interval(Real, 0, None, closed="neither")]}
+    _parameter_constraints = {
+        **BaseAttack._parameter_constraints,
+        "epsilon": [Interval(Real, 0, None, closed="neither")],
+    }
 
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability

@@ -182,6 +182,7 @@ class HopSkipJump(BaseAttack):
     verbose: int | None = None
 
     _parameter_constraints = {
+        **BaseAttack._parameter_constraints,
         "n_steps": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
     }

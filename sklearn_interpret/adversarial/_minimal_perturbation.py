@@ -155,7 +155,10 @@ class MinimalPerturbation(BaseAttack):
 
     method_: Literal["linear", "trees", "gradient"] = field(init=False)
 
-    _parameter_constraints = {"time_limit": [Interval(Real, 0, None, closed="left")]}
+    _parameter_constraints = {
+        **BaseAttack._parameter_constraints,
+        "time_limit": [Interval(Real, 0, None, closed="left")],
+    }
 
     _budget = None
 

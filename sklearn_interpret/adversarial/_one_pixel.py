@@ -144,6 +144,7 @@ class OnePixelAttack(BaseAttack):
     verbose: int | None = None
 
     _parameter_constraints = {
+        **BaseAttack._parameter_constraints,
         "n_pixels": [Interval(Integral, 1, None, closed="left")],
         "image_shape": [tuple, list, None],
         "population_size": [Interval(Integral, 4, None, closed="left")],

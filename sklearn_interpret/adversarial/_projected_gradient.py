@@ -157,6 +157,7 @@ class ProjectedGradient(BaseGradientAttack):
     verbose: int | None = None
 
     _parameter_constraints = {
+        **BaseGradientAttack._parameter_constraints,
         "n_steps": [Interval(Integral, 1, None, closed="left")],
         "step_size": [Interval(Real, 0, None, closed="neither"), None],
         "n_restarts": [Interval(Integral, 0, None, closed="left")],

@@ -177,6 +177,7 @@ class SubstituteAttack(BaseAttack):
     agreement_: float = field(init=False)
 
     _parameter_constraints = {
+        **BaseAttack._parameter_constraints,
         "attack": [BaseAttack, None],
         "substitute": [HasMethods(["fit", "predict"]), None],
         "n_seeds": [Interval(Integral, 1, None, closed="left")],

@@ -148,6 +148,7 @@ class Anchors(BaseAnchors):
     _advice: ClassVar[str] = "more bins (discretize), or a lower precision"
 
     _parameter_constraints = {
+        **BaseAnchors._parameter_constraints,
         "discretize": ["boolean", Interval(Integral, 2, None, closed="left")],
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
     }

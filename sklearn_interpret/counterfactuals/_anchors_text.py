@@ -148,6 +148,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     verbose: int | None = None
 
     _parameter_constraints = {
+        **BaseAnchors._parameter_constraints,
         **TextInputMixin._text_constraints,
         "replacement": [StrOptions({"mask", "corpus"})],
     }

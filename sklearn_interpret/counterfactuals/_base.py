@@ -78,6 +78,7 @@ class BaseCounterfactual(BaseRowSearch):
     steps: dict[Any, float] | str | None = None
 
     _parameter_constraints = {
+        **BaseRowSearch._parameter_constraints,
         "desired": "no_validation",
         "permitted_range": [dict, StrOptions({"any"}), None],
         "direction": [dict, None],

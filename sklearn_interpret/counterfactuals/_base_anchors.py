@@ -78,6 +78,7 @@ class BaseAnchors(BaseInspector):
     _advice: ClassVar[str] = "a lower precision"
 
     _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
         "precision": [Interval(Real, 0, 1, closed="neither")],
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "tau": [Interval(Real, 0, 1, closed="neither")],

@@ -193,6 +193,7 @@ class ExactCounterfactual(BaseCounterfactual):
     _for_any_model = "GrowingSpheres and WachterCounterfactual take any model."
 
     _parameter_constraints = {
+        **BaseCounterfactual._parameter_constraints,
         "constraints": [list, tuple, None],
         "time_limit": [Interval(Real, 0, None, closed="left")],
         "objective": [StrOptions({"distance", "n_changed"})],

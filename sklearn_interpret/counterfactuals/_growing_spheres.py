@@ -174,6 +174,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     verbose: int | None = None
 
     _parameter_constraints = {
+        **BaseHeuristicCounterfactual._parameter_constraints,
         "n_samples": [Interval(Integral, 1, 10**6, closed="both")],
         "first_radius": [Interval(Real, 0, None, closed="neither")],
         "decrease": [Interval(Real, 1, None, closed="neither")],

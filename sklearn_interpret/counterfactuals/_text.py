@@ -172,6 +172,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     _for_any_model = 'method="auto" takes any model.'
 
     _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
         **TextInputMixin._text_constraints,
         "desired": "no_validation",
         "max_removed": [Interval(Integral, 1, None, closed="left"), None],

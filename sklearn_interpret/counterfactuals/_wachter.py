@@ -192,6 +192,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     method_: Literal["differences", "search"] = field(init=False)
 
     _parameter_constraints = {
+        **BaseHeuristicCounterfactual._parameter_constraints,
         "tolerance": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"auto", "search"})],

@@ -129,7 +129,10 @@ class TreePathContributions(BaseAttribution):
 
     _for_any_model = "BreakDown and KernelSHAP take any model."
 
-    _parameter_constraints = {"response_method": [str, list, tuple]}
+    _parameter_constraints = {
+        **BaseAttribution._parameter_constraints,
+        "response_method": [str, list, tuple],
+    }
 
     def _make_response(self) -> TreeResponse:
         trees = explained_response(self.estimator_, self.response_method, self.target)

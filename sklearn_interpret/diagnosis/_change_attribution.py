@@ -206,6 +206,7 @@ class ChangeAttribution(ResultsMixin, RefittingMixin):
     output_names_: list[Any] = field(init=False)
 
     _parameter_constraints = {
+        **RefittingMixin._parameter_constraints,
         "loss": [StrOptions({"auto", *ROW_LOSS_NAMES}), callable, None],
         "n_permutations": [Interval(Integral, 2, None, closed="left")],
         "alpha": [Interval(Real, 0, 1, closed="neither")],

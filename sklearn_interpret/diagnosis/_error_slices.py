@@ -280,6 +280,7 @@ class ErrorSlices(ResultsMixin, TransformerMixin, RefittingMixin):
     n_tests_: int = field(init=False)
 
     _parameter_constraints = {
+        **RefittingMixin._parameter_constraints,
         "loss": [StrOptions({"auto", *ROW_LOSS_NAMES}), callable],
         "direction": [StrOptions({"worse", "better"})],
         "max_conditions": [Interval(Integral, 1, 3, closed="both")],

@@ -241,6 +241,7 @@ default="similarity"
     }
 
     _parameter_constraints = {
+        **BaseEffect._parameter_constraints,
         "n_intervals": [
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"auto"}),

@@ -75,6 +75,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     _number_attributes: ClassVar[dict[str, str]]
 
     _parameter_constraints = {
+        **SampleInspector._parameter_constraints,
         "features": "no_validation",
         "categorical_features": ["array-like", StrOptions({"auto"}), None],
         "custom_values": [dict, None],

@@ -173,7 +173,10 @@ class ConditionalDependence(BaseEffect):
     _points_attribute = "centers_"
     _number_attributes = {"value": "average_", "standard_error": "standard_errors_"}
 
-    _parameter_constraints = INTERVAL_CONSTRAINTS
+    _parameter_constraints = {
+        **BaseEffect._parameter_constraints,
+        **INTERVAL_CONSTRAINTS,
+    }
 
     def _measure(self, sample: Sample, response: Response) -> int:
         task = partial(_moments_of_entries, self.axes_, response)

@@ -210,6 +210,7 @@ class IndividualConditionalExpectation(BaseEffect):
     _number_attributes = {"value": "average_", "slope_std": "derivative_std_"}
 
     _parameter_constraints = {
+        **BaseEffect._parameter_constraints,
         **GRID_CONSTRAINTS,
         "center": "no_validation",
         "derivative": ["boolean"],

@@ -215,6 +215,7 @@ class PartialDependence(BaseEffect):
     }
 
     _parameter_constraints = {
+        **BaseEffect._parameter_constraints,
         **GRID_CONSTRAINTS,
         "centered": ["boolean"],
         "method": [StrOptions({"auto", "tree", "brute", "recursion"})],

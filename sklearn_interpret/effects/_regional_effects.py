@@ -303,6 +303,7 @@ class RegionalEffects(BaseEffect):
     _weights_count_rows = _errors_count_rows = True
 
     _parameter_constraints = {
+        **BaseEffect._parameter_constraints,
         **GRID_CONSTRAINTS,
         "effect": [StrOptions({"ice", "ale"})],
         "split_features": "no_validation",

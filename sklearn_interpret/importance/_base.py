@@ -89,7 +89,8 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
     _why_targets = "importance is an effect on a score, also of a FrozenEstimator."
 
     _parameter_constraints = {
-        "threshold": [Interval(Real, None, None, closed="neither")]
+        **BaseInspector._parameter_constraints,
+        "threshold": [Interval(Real, None, None, closed="neither")],
     }
 
     def _inspect(self, sample: Sample, response: Any) -> None:

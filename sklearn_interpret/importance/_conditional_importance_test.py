@@ -271,6 +271,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     nuisance_scores_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
+        **BaseImportance._parameter_constraints,
         "test": [StrOptions({"pcm", "gcm", "hrt", "loco"})],
         "n_splits": [Interval(Integral, 1, None, closed="left")],
         "nuisance": [HasMethods(["fit", "predict"]), None],

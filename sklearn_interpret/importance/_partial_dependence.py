@@ -138,6 +138,7 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
 
     _parameter_constraints = {
         **PartialDependence._parameter_constraints,
+        **BaseImportance._parameter_constraints,
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 

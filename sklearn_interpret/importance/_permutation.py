@@ -218,6 +218,7 @@ class PermutationImportance(BaseImportance):
     results_: dict[str, Bunch] = field(init=False)
 
     _parameter_constraints = {
+        **BaseImportance._parameter_constraints,
         "scoring": "no_validation",
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
         "comparison": [StrOptions({"difference", "ratio"})],

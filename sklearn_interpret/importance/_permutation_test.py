@@ -201,6 +201,7 @@ class PermutationTest(RefittingMixin, BaseImportance):
     null_importances_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
+        **BaseImportance._parameter_constraints,
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
         "distribution": [StrOptions(set(DISTRIBUTIONS))],
         "alpha": [Interval(Real, 0, 1, closed="both")],

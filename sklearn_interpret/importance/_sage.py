@@ -265,6 +265,7 @@ class SAGE(BaseImportance):
     _caches = (*BaseImportance._caches, "_held_out_data")
 
     _parameter_constraints = {
+        **BaseImportance._parameter_constraints,
         **NESTING_CONSTRAINTS,
         **DEPENDENCE_CONSTRAINTS,
         "loss": [StrOptions(_LOSSES), callable],

@@ -162,7 +162,10 @@ class DataValues(ResultsMixin, BaseInspector):
     # Copies of a row are neighbours of each other.
     _refits = True
 
-    _parameter_constraints = {"validation": [tuple, list, None]}
+    _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
+        "validation": [tuple, list, None],
+    }
 
     def fit(  # type: ignore[override]  # weights are those of the model
         self, X: Any, y: ArrayLike | None = None, **params: Any

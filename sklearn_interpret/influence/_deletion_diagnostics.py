@@ -234,6 +234,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin):
     sample_indices_: NDArray[np.intp] = field(init=False)
 
     _parameter_constraints = {
+        **RefittingMixin._parameter_constraints,
         "rows": "no_validation",
         "what": [StrOptions(set(_CHANGE_NAMES))],
         "groups": ["array-like", None],

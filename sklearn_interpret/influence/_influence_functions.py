@@ -240,6 +240,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     _caches = ("_own_influence",)
 
     _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
         "damping": [Interval(Real, 0, None, closed="left")],
         "scaling": [StrOptions({"sum", "mean"})],
         "groups": ["array-like", None],

@@ -196,7 +196,8 @@ class PredictionWeights(
     )
     _caches = ("_own_weights",)
     _parameter_constraints = {
-        "n_kept": [Interval(Integral, 1, None, closed="left"), None]
+        **BaseInspector._parameter_constraints,
+        "n_kept": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def fit(  # type: ignore[override]  # weights are those of the model's fit

@@ -277,7 +277,8 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
     _for_any_model = "DeletionDiagnostics takes any model."
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "approximation": [StrOptions({"one_step", "refit"})]
+        **BaseRegressionInspector._parameter_constraints,
+        "approximation": [StrOptions({"one_step", "refit"})],
     }
     # A row of weight two is left out as a whole, unlike each of two copies.
     _refits = True

@@ -56,6 +56,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
     _for_any_model = 'method="auto" takes any model.'
 
     _parameter_constraints = {
+        **SampleInspector._parameter_constraints,
         "features": "no_validation",
         "pairs": "no_validation",
         "method": [StrOptions({"auto", "tree", "brute"})],

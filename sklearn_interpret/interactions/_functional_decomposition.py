@@ -234,6 +234,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
     interactions_: list[tuple[int, ...]] = field(init=False)
 
     _parameter_constraints = {
+        **BaseFormulaAttribution._parameter_constraints,
         "max_order": [Interval(Integral, 1, None, closed="left")],
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
         "response_method": [str, list, tuple, callable],

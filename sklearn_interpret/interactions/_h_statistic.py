@@ -249,6 +249,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
     feature_importances_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
+        **BaseInteraction._parameter_constraints,
         "three_way": "no_validation",
         "squared": ["boolean"],
         "n_repeats": [Interval(Integral, 1, None, closed="left")],

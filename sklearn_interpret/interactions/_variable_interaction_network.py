@@ -197,6 +197,7 @@ class VariableInteractionNetwork(BaseInteraction):
     _errors_count_rows = True
 
     _parameter_constraints = {
+        **BaseInteraction._parameter_constraints,
         "threshold": [Interval(Real, 0, 1, closed="left")],
         "max_order": [Interval(Integral, 2, None, closed="left")],
         "n_repeats": [Interval(Integral, 2, None, closed="left")],

@@ -356,6 +356,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         }
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseRegressionInspector._parameter_constraints,
         "covariance": [StrOptions({"model", "HC0", "HC1", "HC2", "HC3"})],
         "dispersion": [StrOptions({"model", "quasi"})],
         "offset": [str, Integral, None],

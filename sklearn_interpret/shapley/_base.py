@@ -279,6 +279,7 @@ class BaseCoalitional(BaseAttribution):
     _takes_no_rows = True
 
     _parameter_constraints = {
+        **BaseAttribution._parameter_constraints,
         **DEPENDENCE_CONSTRAINTS,
         **TOLERANCE_CONSTRAINTS,
         "link": [StrOptions(set(LINKS))],

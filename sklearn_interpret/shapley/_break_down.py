@@ -268,6 +268,7 @@ class BreakDown(BaseCoalitional):
     interactions: bool = False
 
     _parameter_constraints = {
+        **BaseCoalitional._parameter_constraints,
         "order": [StrOptions({"greedy"}), list, tuple, np.ndarray],
         "interactions": ["boolean"],
     }

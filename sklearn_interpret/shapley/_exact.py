@@ -170,7 +170,10 @@ class ExactShapley(BaseCoalitional):
     dependence_error_ = property(error_of_dependence)
     dependence_errors_: dict[str, float] = field(init=False)
 
-    _parameter_constraints = NESTING_CONSTRAINTS
+    _parameter_constraints = {
+        **BaseCoalitional._parameter_constraints,
+        **NESTING_CONSTRAINTS,
+    }
 
     interaction_values = available_if(_base.has_one_level)(_base.interaction_values)
 

@@ -251,10 +251,11 @@ class KernelSHAP(BaseCoalitional):
     dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
+        **BaseCoalitional._parameter_constraints,
         "n_coalitions": [
             Interval(Integral, 4, None, closed="left"),
             StrOptions({"auto"}),
-        ]
+        ],
     }
 
     interaction_values = _base.interaction_values

@@ -176,6 +176,7 @@ class LinearSHAP(BaseFormulaAttribution):
     _takes_partitions = True
 
     _parameter_constraints = {
+        **BaseFormulaAttribution._parameter_constraints,
         **NESTING_CONSTRAINTS,
         "perturbation": [StrOptions({"interventional", "correlation"})],
     }

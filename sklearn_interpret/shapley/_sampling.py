@@ -224,6 +224,7 @@ class ShapleySampling(BaseCoalitional):
     dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
+        **BaseCoalitional._parameter_constraints,
         **NESTING_CONSTRAINTS,
         "n_permutations": [Interval(Integral, 2, None, closed="left")],
         "antithetic": ["boolean"],

@@ -195,6 +195,7 @@ class TreeSHAP(BaseFormulaAttribution):
     _caches = (*BaseFormulaAttribution._caches, "_cached_tree_values")
 
     _parameter_constraints = {
+        **BaseFormulaAttribution._parameter_constraints,
         **NESTING_CONSTRAINTS,
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
     }

@@ -224,6 +224,7 @@ class ShapleyValues(BaseAttribution):
     dependence_errors_: dict[str, float] = field(init=False)
 
     _parameter_constraints = {
+        **BaseAttribution._parameter_constraints,
         **NESTING_CONSTRAINTS,
         **DEPENDENCE_CONSTRAINTS,
         "algorithm": [StrOptions({"auto", *_ESTIMATORS})],

@@ -173,6 +173,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     output_names_: list[Any] = field(init=False)
 
     _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "n_samples": [Interval(Integral, 2, MOST_POINTS, closed="both")],
         "kernel_width": [Interval(Real, 0, None, closed="neither"), None],

@@ -208,6 +208,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     _result_own_units = frozenset({"coef", "std"})
 
     _parameter_constraints = {
+        **SampleInspector._parameter_constraints,
         "scoring": [str, callable],
         "subset": [callable, None],
         "min_fidelity": [Interval(Real, None, None, closed="neither"), None],

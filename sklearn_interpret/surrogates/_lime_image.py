@@ -316,6 +316,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
     image_shape_: tuple[int, ...] = field(init=False)
 
     _parameter_constraints = {
+        **BaseLocalSurrogate._parameter_constraints,
         "image_shape": [list, tuple, None],
         "segmentation": [callable, None],
         "n_segments": [Interval(Integral, 1, None, closed="left"), None],

@@ -219,6 +219,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
     _for_any_model = 'method="auto" takes any model.'
 
     _parameter_constraints = {
+        **BaseLocalSurrogate._parameter_constraints,
         "discretize": ["boolean", Interval(Integral, 2, None, closed="left")],
         "sample_around": [StrOptions({"training", "instance"})],
         "correlated": ["boolean"],

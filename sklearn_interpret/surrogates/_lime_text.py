@@ -430,7 +430,10 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
     feature_selection: str = "lars"
     surrogate: Any = None
 
-    _parameter_constraints = TextInputMixin._text_constraints
+    _parameter_constraints = {
+        **BaseLocalSurrogate._parameter_constraints,
+        **TextInputMixin._text_constraints,
+    }
 
     def _fit_samplers(self, sample: Sample) -> None:
         self._split = self._make_splitter()

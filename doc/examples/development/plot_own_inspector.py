@@ -52,7 +52,7 @@ class ResponseQuantiles(BaseInspector):
         The quantiles.
     """
 
-    _parameter_constraints = {"levels": [tuple]}
+    _parameter_constraints = {**BaseInspector._parameter_constraints, "levels": [tuple]}
 
     def __init__(
         self,
