@@ -150,7 +150,6 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
     results_: dict[str, Bunch] = field(init=False)
 
     _parameter_constraints = {
-        **RefittingMixin._parameter_constraints,
         **BaseImportance._parameter_constraints,
         "scoring": "no_validation",
         "removal": [StrOptions({"auto", "drop", "constant"})],
