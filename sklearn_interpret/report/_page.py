@@ -144,7 +144,7 @@ def drawn(figure: Any, caption: str) -> Figure:
                 _merge_marks(artist)
         for axis in (ax.xaxis, ax.yaxis):
             if not axis.get_label_text():
-                axis.set_label_coords(0, 0)  # else it is placed beside tick labels
+                axis.set_label_coords(0, 0)  # else it is placed by the tick labels
     figure.set_dpi(_DPI)
     out = StringIO()
     canvas = import_module("matplotlib.backends.backend_svg").FigureCanvasSVG(figure)
