@@ -7,8 +7,8 @@ peers and how to read the table.
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -43,6 +43,7 @@ from tree_pairs import (
     Models,
     against_shap,
     against_woodelf,
+    our_inspector,
     our_shap,
     pd_against_woodelf,
     relative_difference,
@@ -200,6 +201,59 @@ def few_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
                 timing=timing,
             )
     return cases
+
+
+def few_pairs(name: str, kind: str, sizes: Sizes) -> Pair:
+    """Interaction values of a hundred rows by fitted inspectors, against shapiq."""
+    models = replace(sizes.models, n_features=min(10, sizes.models.n_features))
+    model, X = models.fitted(kind), models.new_rows(100)
+    inspector = our_inspector(model, X)
+
+    @cache
+    def explainer() -> Any:
+        import shapiq
+
+        return shapiq.TreeExplainer(model, index="SII", max_order=2, min_order=1)
+
+    def difference(ours: np.ndarray, theirs: Any) -> float:
+        first, second = np.triu_indices(X.shape[1], 1)
+        halves = [
+            [row[pair] / 2 for pair in zip(first, second, strict=True)]
+            for row in theirs
+        ]
+        return relative_difference(models.spread(kind), ours[:, first, second], halves)
+
+    return Pair(
+        name,
+        lambda: inspector.interaction_values(X),
+        lambda: explainer().explain_X(X),
+        "shapiq",
+        difference,
+        SUM_TOLERANCE,
+        target_ratio=sizes.target(2),
+    )
+
+
+def one_row(name: str, kind: str, sizes: Sizes, timing: Timing) -> Result:
+    """Values of a row by a fitted inspector, in times of the model's prediction."""
+    model, X = sizes.models.fitted(kind), sizes.models.new_rows(1)
+    inspector = our_inspector(model, X)
+    explain, predict = partial(inspector.explain, X), partial(model.predict, X)
+    at_most = sizes.target(2)
+    return own_ratio(
+        name, "the model's predict", explain, predict, at_most=at_most, **timing
+    )
+
+
+def warm_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
+    """Pairs of few rows, and one row, by inspectors that have their tables."""
+    return {
+        f"pairs-{kind}-shapiq": paired(few_pairs, kind, sizes, timing=timing)
+        for kind in BOUNDED
+    } | {
+        f"one-{kind}-predict": partial(one_row, kind=kind, sizes=sizes, timing=timing)
+        for kind in BOUNDED
+    }
 
 
 def off_splits(model: Any, X: np.ndarray) -> np.ndarray:
@@ -511,6 +565,7 @@ def cases(
     """Return the cases by name; models are fitted when a case runs."""
     return {
         **few_cases(sizes, timing),
+        **warm_cases(sizes, timing),
         **path_cases(sizes, timing),
         **interventional_cases(sizes, timing),
         **interaction_cases(sizes, timing),
