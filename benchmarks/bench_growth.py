@@ -1,8 +1,9 @@
 """How the time of every estimator grows with rows and with columns.
 
-Each estimator, with its defaults around a fitted model, is fitted to tables of growing
-size, and explains five rows where it explains rows. An exponent above the one allowed
-is `above target`. Estimators stop at the size at which the next would take too long.
+Each estimator of tables, but those that enumerate, is fitted to tables of growing size,
+with its defaults around a fitted model, and explains five rows where it explains rows.
+An exponent above the one allowed is `above target`. Estimators stop at the size at
+which the next would take too long.
 Memory is the largest of a process of its own: what a row adds to it.
 """
 
@@ -38,6 +39,7 @@ from sklearn_interpret import (
     interactions,
     linear,
     prototypes,
+    report,
     rules,
     shapley,
     surrogates,
@@ -66,6 +68,7 @@ OF_MODELS: dict[Any, tuple[Any, dict[str, Any]]] = {
     adversarial.MinimalPerturbation: (LOGISTIC, {}),
     adversarial.OnePixelAttack: (LOGISTIC, {"random_state": 0}),
     adversarial.ProjectedGradient: (LOGISTIC, {"random_state": 0}),
+    adversarial.SubstituteAttack: (CLASSIFIER, {"random_state": 0}),
     counterfactuals.Anchors: (CLASSIFIER, {"random_state": 0}),
     counterfactuals.ExactCounterfactual: (LOGISTIC, {}),
     counterfactuals.GrowingSpheres: (LOGISTIC, {"random_state": 0}),
@@ -94,6 +97,8 @@ OF_MODELS: dict[Any, tuple[Any, dict[str, Any]]] = {
     interactions.PartialDependenceInteraction: (FOREST, {"subsample": 500}),
     interactions.VariableInteractionNetwork: (Ridge(), {"random_state": 0}),
     linear.CoefficientInference: (LogisticRegression(C=np.inf, max_iter=1000), {}),
+    report.InspectionReport: (Ridge(), {"random_state": 0}),
+    shapley.BreakDown: (LOGISTIC, {}),
     shapley.KernelSHAP: (LOGISTIC, {"random_state": 0}),
     shapley.LinearSHAP: (Ridge(), {}),
     shapley.ShapleySampling: (LOGISTIC, {"random_state": 0}),
@@ -109,6 +114,8 @@ OF_TABLES: dict[Any, dict[str, Any]] = {
     linear.SparseLinearRegressor: {},
     prototypes.KMedoids: {"n_clusters": 10, "random_state": 0},
     prototypes.MMDCritic: {"n_prototypes": 5},
+    prototypes.NearestPrototypeClassifier: {},
+    prototypes.NearestPrototypeRegressor: {},
     rules.BayesianRuleListClassifier: {"random_state": 0, "n_samples": 100},
     rules.OneRClassifier: {},
     rules.RIPPERClassifier: {"random_state": 0},
@@ -123,6 +130,7 @@ REFITTING = {
     importance.ConditionalImportanceTest,
     importance.DropColumnImportance,
     importance.PermutationTest,
+    report.InspectionReport,
 }
 # Work that is larger by its nature: all pairs of rows, or of rows and leaves, where
 # forests grow with their rows,
@@ -135,6 +143,8 @@ SQUARE_IN_ROWS = {
     influence.DeletionDiagnostics,
     prototypes.KMedoids,
     prototypes.MMDCritic,
+    prototypes.NearestPrototypeClassifier,
+    prototypes.NearestPrototypeRegressor,
     shapley.ShapleyValues,
     shapley.TreeSHAP,
 }
