@@ -159,6 +159,7 @@ SQUARE_IN_COLUMNS = {
     importance.ConditionalImportanceTest,
     importance.PermutationTest,
     importance.DropColumnImportance,
+    importance.PermutationImportance,
     importance.SAGE,
     influence.InfluenceFunctions,
     interactions.HStatistic,
@@ -167,6 +168,7 @@ SQUARE_IN_COLUMNS = {
     linear.CoefficientInference,
     linear.SparseLinearClassifier,
     linear.SparseLinearRegressor,
+    shapley.BreakDown,
     shapley.KernelSHAP,
     shapley.ShapleySampling,
 }
