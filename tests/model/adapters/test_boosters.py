@@ -174,6 +174,7 @@ def test_a_booster_is_converted_once_for_a_fit(monkeypatch, tmp_path):
     assert (first.predictions != again.predictions).any()
 
 
+@pytest.mark.filterwarnings("ignore:.*booster=gblinear. is deprecated:UserWarning")
 def test_messages_name_the_users_model():
     xgboost = pytest.importorskip("xgboost")
     X, y = load_diabetes(return_X_y=True)
