@@ -281,7 +281,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             if sample.y.dtype.names is None:  # those of survival are not checked
                 _check_targets(self.estimator_, sample.y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        # A section takes about as long as all refits together, or half of the checks.
+        # All refits, all checks, and each section count as parts of similar length.
         phase = phases(2 + len(sections))
         next(phase)
         inspection = Inspection(

@@ -30,8 +30,8 @@ _SVG = "http://www.w3.org/2000/svg"
 # make the page large and slow.
 _MOST_POINTS = 5000
 _DPI = 200
-# More separate lines of one colour, such as a rug, are drawn as this many paths: each
-# darkens what is below it, and the page becomes small.
+# More separate lines of one colour, such as those of a rug, are drawn as a few paths,
+# so that pages are small. Lines of several paths still darken where they overlap.
 _MOST_MARKS, _MARK_PATHS = 40, 4
 # Style classes of drawings by their least width in points: wide ones scroll on phones,
 # where text stays legible.

@@ -54,11 +54,11 @@ _FAR = 0.9999
 _LEAST_BOUND = 0.01
 # Fields of a model with a number or more for each row.
 _OF_ROWS = ("design", "targets", "weights")
-# Share of the precision that is left to rows whose gradients are taken as linear.
+# Share of the precision that gradients may err by which are taken as linear.
 _LINEAR_SHARE = 0.25
-# Least share of a column, of the unit diagonal, that those before leave undetermined
-# where Cholesky's factor is inverted: a tenth of the time of eigenvalues.
-_UNDETERMINED = 1e-6
+# Least squared pivot of the Cholesky factor of a matrix with a diagonal of about one
+# for which the factor gives the inverse, in a tenth of the time of eigenvalues.
+_LEAST_PIVOT = 1e-6
 # A row whose leverage is this near to one determines a parameter alone.
 _DECISIVE = 1e-9
 # Slopes at many parameters are computed for half as many rows together, chosen by hand:
@@ -387,14 +387,15 @@ class ScoreModel(PickledWithoutCaches, Generic[_L]):
         # Sums of the gradients so far: minus H times the changes.
         start = np.broadcast_to(self.parameters, changes.shape)
         gradient_sums = -self._gradients_of(rows, start)
-        bent = self._bent_rows(4 * first.decreases.max(initial=0), precision)
-        curved, flat = self.part(bent), self.design[~bent]
-        flat_gradient = flat.T @ self._slopes[~bent]
-        flat_hessian = (flat.T * self._curvatures[~bent, 0, 0]) @ flat
+        # Each step is at most half the one before: changes are at most twice the first.
+        nonlinear = self._nonlinear_rows(4 * first.decreases.max(initial=0), precision)
+        nonlinear_part, linear = self.part(nonlinear), self.design[~nonlinear]
+        linear_gradient = linear.T @ self._slopes[~nonlinear]
+        linear_hessian = (linear.T * self._curvatures[~nonlinear, 0, 0]) @ linear
         while len(active):
             parameters = self.parameters + changes[active]
-            gradients = curved._gradients_at(parameters) + flat_gradient
-            gradients += flat_hessian @ changes[active]
+            gradients = nonlinear_part._gradients_at(parameters) + linear_gradient
+            gradients += linear_hessian @ changes[active]
             gradients -= self._gradients_of(rows[active], parameters)
             # The same Hessians, by Woodbury's formula.
             steps, design = self._solve(gradients), self.design[rows[active]]
@@ -414,22 +415,25 @@ class ScoreModel(PickledWithoutCaches, Generic[_L]):
         changes[~succeed] = 0
         return changes, succeed
 
-    def _bent_rows(self, length: float, precision: float) -> NDArray[np.bool_]:
-        """Rows whose gradients are not linear along steps of a squared length.
+    def _nonlinear_rows(self, length: float, precision: float) -> NDArray[np.bool_]:
+        """Rows whose gradients are not nearly linear in changes of a squared length.
 
-        With |d| the length of the step in units of the Hessian, b the self-concordance,
-        c_j the curvature and |z_j|^2 the leverage of a row, and t = |z_j| |d|: what is
-        missing has a length of at most b / 2 c_j t^2 exp(b t) |z_j|.
+        With |d| the length of the change in units of the Hessian, b the
+        self-concordance, c_j the curvature and |z_j|^2 the leverage of a row, and
+        t = |z_j| |d|: what is missing is at most b / 2 c_j t^2 exp(b t) |z_j| long.
         """
-        bent = np.ones(len(self.design), dtype=bool)
-        if self.targets.shape[1] == 1 and precision and not self.row_penalty.any():
-            leverages, bound = self._leverages[:, 0, 0], self.loss.self_concordance
-            changes = bound * np.sqrt(leverages * length)
-            missing = leverages * changes * np.exp(changes) / 2
-            missing *= self._curvatures[:, 0, 0]
+        nonlinear, bound = np.ones(len(self.design), bool), self.loss.self_concordance
+        is_bounded = np.isfinite(bound) and not self.row_penalty.any()
+        if self.targets.shape[1] == 1 and precision and is_bounded:
+            leverages = self._leverages[:, 0, 0]
+            score_changes = bound * np.sqrt(leverages * length)
+            with np.errstate(over="ignore", invalid="ignore"):
+                missing = leverages * score_changes * np.exp(score_changes) / 2
+                missing *= self._curvatures[:, 0, 0]
             order = np.argsort(missing)
-            bent[order] = ~(np.cumsum(missing[order]) < _LINEAR_SHARE * precision)
-        return bent
+            is_small = np.cumsum(missing[order]) < _LINEAR_SHARE * precision
+            nonlinear[order] = ~is_small
+        return nonlinear
 
     def _first_steps(self, rows: NDArray[np.intp]) -> _FirstSteps:
         """Newton steps without a row each, by Woodbury's formula.
@@ -682,6 +686,6 @@ def _inverse(matrix: _Array) -> _Array:
     """Inverse of a symmetric matrix; its pseudo-inverse if that is nearly singular."""
     with suppress(LinAlgError):
         factor, lower = cho_factor(matrix)
-        if (factor.diagonal() ** 2).min() > _UNDETERMINED:
+        if (factor.diagonal() ** 2).min() > _LEAST_PIVOT:
             return cho_solve((factor, lower), np.eye(len(matrix)))
     return pinvh(matrix)

@@ -112,6 +112,16 @@ def test_memory_layout_does_not_matter(fitted):
     assert_array_equal(model.raw(wide), model.raw(X))
 
 
+def test_the_nodes_of_a_tree_follow_each_other(fitted):
+    trees = read_trees(fitted[0]).ensemble
+    tree = np.full(trees.n_nodes, -1)
+    tree[trees.roots] = np.arange(trees.n_trees)
+    for nodes in trees.levels[1:]:
+        tree[nodes] = tree[trees.parents[nodes]]
+    assert_array_equal(tree, np.sort(tree))
+    assert tree.min() == 0
+
+
 @pytest.mark.parametrize("n_columns", [3, 9])
 def test_wrong_number_of_columns(fitted, n_columns):
     estimator, _ = fitted
